@@ -36,7 +36,7 @@ const textModules: Plugin = {
   name: "text-modules",
   enforce: "pre",
   resolveId(source, importer) {
-    const isText = /\.(?:css|js)$/.test(source) && importer?.includes("/src/web/assets/") === true;
+    const isText = /\.(?:css|c?js)$/.test(source) && importer?.includes("/src/web/assets/") === true;
     return isText ? `${ASSETS}${basename(source)}.text` : undefined;
   },
   load(id) {
@@ -64,7 +64,12 @@ export default defineConfig({
     maxWorkers: Math.ceil(availableParallelism() * 1.5),
     sequence: { sequencer: RuntimeFirst },
     reporters: ["default", "./test/harness/closing-line.ts"],
-    tags: [{ name: "sweep", description: "Many cases, sizes or kills: `npm run test:sweep`, not `npm test`." }],
+    tags: [
+      {
+        name: "sweep",
+        description: "Many cases, sizes or kills, or seconds of one case: `npm run test:sweep`, not `npm test`.",
+      },
+    ],
     projects: [
       {
         // Unit tests, and real git against the real Worker.
@@ -102,7 +107,8 @@ export default defineConfig({
         },
       },
       {
-        // The real client of Git LFS, and an S3 server: Go builds them in hooks, which takes minutes.
+        // The real client of Git LFS, and an S3 server: Go builds them in hooks, which takes
+        // minutes.
         plugins: [wasmModules, textModules],
         test: { name: "lfs", include: [LFS], ...IN_NODE, testTimeout: 600_000, hookTimeout: 1_200_000 },
       },

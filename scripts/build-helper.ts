@@ -1,19 +1,40 @@
-/** Makes one file of the remote helper, for plain Node: `npm run build:client`. */
-import { chmodSync } from "node:fs";
+/** Makes one file of each program that runs beside git, for plain Node: `npm run build:helper`. The
+ * files are committed: each server hands them out, and the npm package has them. */
+import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { PROJECT } from "./project.ts";
 
-const file = join(PROJECT, "dist/git-remote-holdfast.js");
+/** Where each program begins, in `src/helper`. */
+export const PROGRAMS = { "git-remote-holdfast": "main.ts", "git-lfs-holdfast": "lfs-main.ts" } as const;
 
-await build({
-  entryPoints: [join(PROJECT, "src/helper/main.ts")],
-  outfile: file,
-  bundle: true,
-  platform: "node",
-  // The oldest that package.json admits.
-  target: "node20",
-  format: "esm",
-  legalComments: "none",
-});
-chmodSync(file, 0o755);
+/** The names of the programs. */
+export type ProgramName = keyof typeof PROGRAMS;
+
+/** The file of a program. CommonJS runs under any name, with any Node. */
+export function fileOf(name: ProgramName): string {
+  return join(PROJECT, `src/web/assets/${name}.cjs`);
+}
+
+/** Bundles a program from its sources. @returns its text */
+export async function bundleProgram(name: ProgramName): Promise<string> {
+  const { outputFiles } = await build({
+    absWorkingDir: PROJECT,
+    entryPoints: [`src/helper/${PROGRAMS[name]}`],
+    write: false,
+    bundle: true,
+    platform: "node",
+    // The oldest that package.json admits.
+    target: "node20",
+    format: "cjs",
+    legalComments: "none",
+  });
+  return outputFiles[0]!.text;
+}
+
+if (import.meta.main) {
+  for (const name of Object.keys(PROGRAMS) as ProgramName[]) {
+    writeFileSync(fileOf(name), await bundleProgram(name));
+    chmodSync(fileOf(name), 0o755);
+  }
+}

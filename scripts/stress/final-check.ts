@@ -9,7 +9,7 @@ import type { StressedRepository } from "./stressed-repository.ts";
 export async function checkAtEnd(repository: StressedRepository): Promise<void> {
   const refs = await repository.look("ls-remote at the end");
   await repository.clone("clone at the end");
-  repository.settle();
+  repository.explainLooks();
   if (refs === null) return;
   await repository.check("refs at the end", () => demandNone(repository.refs.compare(refs)));
   await compareList(repository, "branches", "refs/heads/", refs);

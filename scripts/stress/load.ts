@@ -86,7 +86,7 @@ async function stressOne(stress: Stress, files: number, phases: readonly Phase[]
       // Each phase has its own seed: its random choices do not depend on earlier phases.
       const random = new Random(seed * 1_000 + ALL_PHASES.indexOf(phase));
       await repository.check(phase, () => PHASES[phase](repository, random, stress));
-      repository.settle();
+      repository.explainLooks();
     }
     showProgress(`${files} files: check`);
     await checkAtEnd(repository);

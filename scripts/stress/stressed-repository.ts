@@ -149,7 +149,7 @@ export class StressedRepository {
   }
 
   /** Explains all views of the refs, when no ref is moving any more. */
-  settle(): void {
+  explainLooks(): void {
     for (const line of this.refs.explainLooks()) this.#tally.wrong(`${line}, ${this.files} files`);
   }
 }

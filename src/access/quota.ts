@@ -2,7 +2,7 @@
 // repository's object checks pushes against them.
 import { GitError } from "../format/errors.ts";
 import { type Limits } from "../format/configured-limits.ts";
-import { NO_LIMIT } from "../format/limits.ts";
+import { type LimitKind, NO_LIMIT } from "../format/limits.ts";
 
 /** Limits of a repository, or of all repositories of an owner; null: not set. */
 export interface Quota {
@@ -70,5 +70,6 @@ function checkUse(whose: string, { maxBytes, maxObjects }: Quota, use: Use, adde
 function check(what: string, limit: number | null, used: number, added: number): void {
   if (limit === null || added === 0 || used + added <= limit) return;
   const reason = `that is the quota; ${used} are there, and the push adds at least ${added}`;
-  throw new GitError("too-large", { what, limit, actual: used + added, reason });
+  const limitKind: LimitKind = "quota";
+  throw new GitError("too-large", { what, limit, actual: used + added, limitKind, reason });
 }

@@ -14,7 +14,8 @@ export const MAX_PROTECTED = 100;
 /** Tokens that one rule allows. */
 export const MAX_ALLOWED_TOKENS = 100;
 
-/** Checks that one rule requires, and characters of the context of a status, by which it names them. */
+/** Checks that one rule requires, and characters of the context of a status, by which it names
+ * them. */
 export const MAX_REQUIRED_CONTEXTS = 20;
 export const MAX_CONTEXT_CHARS = 200;
 

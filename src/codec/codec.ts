@@ -5,7 +5,7 @@ import { type ObjectType, toTypeNumber } from "../format/object.ts";
 import { applyLargeDelta, readDeltaSizes } from "./apply-delta.ts";
 import { OID_BYTES, toHex } from "../format/oid.ts";
 import { DeflateStream } from "./deflate-stream.ts";
-import { InflateDesk, InflateStream, type SavedInflate } from "./inflate-stream.ts";
+import { SharedInflater, InflateStream, type SavedInflate } from "./inflate-stream.ts";
 import { CodecInstance } from "./module.ts";
 import { Sha1Stream } from "./sha1-stream.ts";
 
@@ -89,7 +89,7 @@ export class Codec {
   readonly #module: WebAssembly.Module;
   #instance: CodecInstance;
   /** Created with the first stream. */
-  #desk: InflateDesk | null = null;
+  #inflater: SharedInflater | null = null;
 
   constructor(module: WebAssembly.Module) {
     this.#module = module;
@@ -244,13 +244,13 @@ export class Codec {
   /** Inflates a zlib stream of any size, piece by piece. Several can be open at once.
    * @param sizeBytes the expected size */
   inflateStream(sizeBytes: number): InflateStream {
-    this.#desk ??= new InflateDesk(new CodecInstance(this.#module));
-    return new InflateStream(this.#desk, sizeBytes);
+    this.#inflater ??= new SharedInflater(new CodecInstance(this.#module));
+    return new InflateStream(this.#inflater, sizeBytes);
   }
 
   /** Continues a saved inflation, as often as needed. */
   resumeInflate(saved: SavedInflate): InflateStream {
-    return new InflateStream(this.#desk!, saved.sizeBytes, saved);
+    return new InflateStream(this.#inflater!, saved.sizeBytes, saved);
   }
 
   /** Makes a zlib stream from bytes that arrive in pieces.

@@ -33,7 +33,7 @@ export interface IndexerExports {
   indexer_supply(entry: PackEntry, type: number, sizeBytes: number): number;
   indexer_lack(entry: PackEntry): number;
   indexer_supply_outside(entry: number, sizeBytes: number): number;
-  indexer_settle_large(oid: number, sizeBytes: number): number;
+  indexer_place_large(oid: number, sizeBytes: number): number;
   indexer_count_work(bytes: number): number;
   indexer_value(which: number): number;
 }

@@ -26,7 +26,7 @@ export interface SavedInflate {
 /** Inflates all streams of a codec. One at a time has its state in the module; the others keep
  * theirs outside, 40 KB each, so that a hundred responses that nobody reads cost no more than
  * that. */
-export class InflateDesk {
+export class SharedInflater {
   readonly #instance: CodecInstance;
   readonly #stream: number;
   readonly #stateBytes: number;
@@ -81,7 +81,7 @@ export class InflateDesk {
 /** A zlib stream inflated piece by piece, in constant memory.
  * @see RFC 1950 */
 export class InflateStream {
-  readonly #desk: InflateDesk;
+  readonly #inflater: SharedInflater;
   readonly #sizeBytes: number;
   /** Null: it has not begun, or its state is in the module. */
   #state: Uint8Array | null = null;
@@ -90,8 +90,8 @@ export class InflateStream {
 
   /** @param sizeBytes the expected size
    * @param saved where to continue; default: the beginning */
-  constructor(desk: InflateDesk, sizeBytes: number, saved?: SavedInflate) {
-    this.#desk = desk;
+  constructor(inflater: SharedInflater, sizeBytes: number, saved?: SavedInflate) {
+    this.#inflater = inflater;
     this.#sizeBytes = sizeBytes;
     this.#state = saved?.state ?? null;
     this.#produced = saved?.produced ?? 0;
@@ -122,7 +122,7 @@ export class InflateStream {
 
   /** Saves the state of a stream that has begun and is not done, to continue later: 40 KB. */
   save(): SavedInflate {
-    const state = this.#desk.holds(this) ? this.#desk.state() : this.#state!;
+    const state = this.#inflater.holds(this) ? this.#inflater.state() : this.#state!;
     return { state, produced: this.#produced, sizeBytes: this.#sizeBytes };
   }
 
@@ -132,15 +132,15 @@ export class InflateStream {
     if (!this.#done) throw this.#corrupt();
   }
 
-  /** Moves its state out of the module to make way for another stream; called by the desk. */
+  /** Moves its state out of the module to make way for another stream; called by the inflater. */
   leave(): void {
-    this.#state = this.#desk.state();
+    this.#state = this.#inflater.state();
   }
 
   /** Inflates at most 64 KiB of input and of output. Without progress it needs more input.
    * @throws GitError as `push` */
   step(input: Uint8Array): InflateStep {
-    const step = this.#desk.step(this, this.#state, input.subarray(0, PIECE_BYTES));
+    const step = this.#inflater.step(this, this.#state, input.subarray(0, PIECE_BYTES));
     this.#state = null;
     if (step === null) throw this.#corrupt();
     this.#produced += step.output.length;

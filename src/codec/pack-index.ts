@@ -57,7 +57,8 @@ export interface PackIndex {
   /** First entry of each node; `NO_INDEX`: not in the pack; ≥ `count`: external. */
   readonly nodeEntries: Column<PackEntry>;
   readonly nodeFlags: Uint8Array;
-  /** The pointer files of Git LFS among the blobs: `Pointer` of pointers.zig, one after the other. */
+  /** The pointer files of Git LFS among the blobs: `Pointer` of pointers.zig, one after the
+   * other. */
   readonly pointers: Uint32Array;
   /** The whole memory, which contains the records. A record is the number of words that follow; for
    * a commit its time (low, high word); then nodes: a commit's tree before its parents, a tree's

@@ -217,7 +217,7 @@ export class PackIndexer {
     const address = this.#exports.indexer_room();
     new Uint8Array(this.#exports.memory.buffer, address, OID_BYTES).set(oid);
     this.#made.set(delta, place);
-    this.#check(this.#exports.indexer_settle_large(address, sizeBytes));
+    this.#check(this.#exports.indexer_place_large(address, sizeBytes));
   }
 
   /** Location of an entry's bytes in the pack or after it. */

@@ -1,6 +1,6 @@
 import { GitError } from "../format/errors.ts";
 import { type Limits } from "../format/configured-limits.ts";
-import { PUSH_LESS } from "../format/limits.ts";
+import { objectTooLarge, packTooLarge, SHED_FILE } from "../format/limits.ts";
 import { fromTypeNumber } from "../format/object.ts";
 import { explainFinding } from "./fsck-meanings.ts";
 import { FSCK_MESSAGES } from "./fsck-messages.ts";
@@ -15,11 +15,15 @@ export interface Refusal {
   limits: Limits;
 }
 
-/** How the user can find and remove an object of which only the size is known, because it was
- * refused before its bytes arrived. */
-function findBySize(sizeBytes: number): string {
+/** The error for an object that is too large: the user can find it by its size, where it was
+ * refused before its bytes arrived. Files have one way out more than trees and commits. */
+function refuseSize(oid: string | null, sizeBytes: number, limits: Limits): GitError {
+  const isFile = sizeBytes > limits.maxObjectSizeBytes;
   const command = `git rev-list --objects --all | git cat-file --batch-check="%(objectsize) %(rest)" | grep "^${sizeBytes} "`;
-  return `${command} finds it; remove it from the history (git filter-repo), or split it`;
+  const wayOut = isFile ? SHED_FILE : "remove it from the history (git filter-repo), or split it";
+  const what = oid === null ? "a file or another object in the pack (bytes)" : `object ${oid} (bytes)`;
+  const limit = isFile ? limits.maxObjectSizeBytes : limits.maxResidentObjectBytes;
+  return objectTooLarge(what, limit, sizeBytes, `${command} finds it; ${wayOut}`);
 }
 
 /** Turns a refusal of failure.zig into an error. */
@@ -29,12 +33,7 @@ export function explainRefusal({ code, detail, oid, offset, value, limits }: Ref
     case 1:
       return corrupt(value === 0 ? "it does not begin with PACK" : `version ${value} is not supported`);
     case 2:
-      return new GitError("too-large", {
-        what: "objects in a pack",
-        limit: limits.maxPackObjects,
-        actual: value,
-        reason: PUSH_LESS,
-      });
+      return packTooLarge("objects in a pack", limits.maxPackObjects, value);
     case 3:
       return corrupt(`entry type ${value} does not exist`);
     case 4:
@@ -42,19 +41,9 @@ export function explainRefusal({ code, detail, oid, offset, value, limits }: Ref
     case 5:
       return corrupt("an entry does not inflate to its declared size");
     case 6:
-      return new GitError("too-large", {
-        what: oid === null ? "a file or another object in the pack (bytes)" : `object ${oid} (bytes)`,
-        limit: value > limits.maxObjectSizeBytes ? limits.maxObjectSizeBytes : limits.maxResidentObjectBytes,
-        actual: value,
-        reason: findBySize(value),
-      });
+      return refuseSize(oid, value, limits);
     case 7:
-      return new GitError("too-large", {
-        what: "work of the push (bytes inflated, hashed and copied)",
-        limit: limits.maxPushWorkBytes,
-        actual: value,
-        reason: PUSH_LESS,
-      });
+      return packTooLarge("work of the push (bytes inflated, hashed and copied)", limits.maxPushWorkBytes, value);
     case 8:
       return corrupt("a delta's base offset is not an entry");
     case 9:
@@ -76,19 +65,13 @@ export function explainRefusal({ code, detail, oid, offset, value, limits }: Ref
     case 15:
       return corrupt("it ends too early");
     case 17:
-      return new GitError("too-large", {
-        what: "references in a pack",
-        limit: limits.maxPackReferences,
-        actual: value,
-        reason: PUSH_LESS,
-      });
+      return packTooLarge("references in a pack", limits.maxPackReferences, value);
     case 18:
-      return new GitError("too-large", {
-        what: "index of a pack (bytes), which grows with its objects and what trees name",
-        limit: limits.maxIndexBytes,
-        actual: limits.maxIndexBytes + value,
-        reason: PUSH_LESS,
-      });
+      return packTooLarge(
+        "index of a pack (bytes), which grows with its objects and what trees name",
+        limits.maxIndexBytes,
+        limits.maxIndexBytes + value,
+      );
     default:
       return new GitError("unavailable", { reason: "the pack indexer is out of memory", offset });
   }

@@ -1,10 +1,10 @@
+import { LF } from "./ascii.ts";
 import { fromByteString, toByteString } from "./byte-string.ts";
 import { GitError } from "./errors.ts";
+import { checkLimit } from "./limits.ts";
 import { concatOids, fromHex, isHexOid, OID_BYTES, OID_HEX_LENGTH, type Oid, toHex } from "./oid.ts";
 
 const SIGNATURE = "# v2 git bundle\n";
-
-const LF = 10;
 
 /** Characters of a line that an error quotes, since a line may have megabytes. */
 const QUOTED_CHARS = 200;
@@ -59,6 +59,40 @@ export function decodeBundleHeader(bytes: Uint8Array): { header: BundleHeader; p
       oids.push(fromHex(hex));
     }
   }
+}
+
+/** Whether bytes are the beginning of a bundle of any version. No pack begins so. */
+export function isBundle(bytes: Uint8Array): boolean {
+  return toByteString(bytes.subarray(0, 3)) === SIGNATURE.slice(0, 3);
+}
+
+/** Reads a bundle up to its pack.
+ * @param readPiece the next piece; null at the end. The first has a whole signature
+ * @param limitBytes cap on the header
+ * @returns the header, and what has been read of the pack
+ * @throws GitError "invalid" when this is not a readable bundle, "too-large", and as `readPiece` */
+export async function readBundleHeader(
+  readPiece: () => Promise<Uint8Array | null>,
+  limitBytes: number,
+): Promise<{ header: BundleHeader; rest: Uint8Array }> {
+  const pieces: Uint8Array[] = [];
+  let sizeBytes = 0;
+  for (let piece = await readPiece(); piece !== null; piece = await readPiece()) {
+    if (sizeBytes === 0) checkBundleSignature(piece);
+    const isWhole = hasEmptyLine(piece, pieces.at(-1)?.at(-1) === LF);
+    pieces.push(piece);
+    sizeBytes += piece.length;
+    if (isWhole) break;
+    checkLimit("the bundle's header (bytes)", limitBytes, sizeBytes);
+  }
+  const bytes = Buffer.concat(pieces);
+  const { header, packOffset } = decodeBundleHeader(bytes);
+  return { header, rest: bytes.subarray(packOffset) };
+}
+
+/** @param isAfterLine whether the previous piece ended a line */
+function hasEmptyLine(piece: Uint8Array, isAfterLine: boolean): boolean {
+  return (isAfterLine && piece[0] === LF) || Buffer.from(piece.buffer, piece.byteOffset, piece.length).includes("\n\n");
 }
 
 /** Refuses anything but a bundle of version 2. Later versions are for other object formats and for

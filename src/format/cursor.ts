@@ -1,8 +1,8 @@
 import { fromByteString, toByteString } from "./byte-string.ts";
 import { GitError } from "./errors.ts";
 
-/** Characters of a cursor: enough for the longest path in a directory that lists enter, 4,096 bytes,
- * with a name as long, and short enough for a URL, which may have 16 KB. */
+/** Characters of a cursor: enough for the longest path in a directory that lists enter, 4,096
+ * bytes, with a name as long, and short enough for a URL, which may have 16 KB. */
 export const MAX_CURSOR_LENGTH = 12_000;
 
 /** Encodes the place where the next page begins. Its strings are byte strings: UTF-8 would double

@@ -19,7 +19,8 @@ const MESSAGES = {
     `object ${value(data, "oid")} is a ${value(data, "actual")}, not a ${value(data, "expected")}${detail(data)}`,
   // SHA-1 collision detection found an attack on this object, or one id names two contents: `oid`.
   "sha1-collision": (data) => `object ${value(data, "oid")} shows a SHA-1 collision attack${detail(data)}`,
-  // Client input exceeds a limit of `format/limits`: `what`, `limit`, `actual` where it is known.
+  // Client input exceeds a limit of `format/limits`: `what`, `limit`, `actual` where it is known,
+  // `limitKind` where that decides what the client can do.
   "too-large": (data) =>
     `${value(data, "what")} exceeds the limit of ${value(data, "limit")}` +
     (data["actual"] === undefined ? "" : ` (it is ${value(data, "actual")})`) +
@@ -59,6 +60,11 @@ const MESSAGES = {
   // Nothing can be written, or the bucket does not answer in time. The request had no effect; it
   // can succeed once there is space.
   "storage-full": (data) => `storage is full or unavailable${detail(data)}`,
+  // A newer release wrote what is stored, and this one leaves it as it is: `what`, `stored` and
+  // `known` version of its shape.
+  "newer-data": (data) =>
+    `${noun(data, "data")} was stored by a newer release (schema ${value(data, "stored")}, and this one knows ` +
+    `${value(data, "known")}), and is left as it is: deploy the newer release again`,
   // A backend is unavailable; the same request may succeed later.
   unavailable: (data) => `${noun(data, "service")} is unavailable for now${detail(data)}`,
 } as const satisfies Record<string, (data: GitErrorData) => string>;

@@ -1,7 +1,7 @@
 import { GitError } from "./errors.ts";
 
-/** A place in a repository's event log: the newest push at the time, and the number of an event that
- * is no push; 0: the push itself. Ids are ordered by both, in this order. */
+/** A place in a repository's event log: the newest push at the time, and the number of an event
+ * that is no push; 0: the push itself. Ids are ordered by both, in this order. */
 export interface EventId {
   readonly push: number;
   readonly other: number;

@@ -1,6 +1,7 @@
 // Server-Sent Events. @see https://html.spec.whatwg.org/multipage/server-sent-events.html
 
-/** How long a stream is silent (ms) before it sends a comment, which shows whether it is still read. */
+/** How long a stream is silent (ms) before it sends a comment, which shows whether it is still
+ * read. */
 export const HEARTBEAT_MS = 25_000;
 
 /** How long a stream lasts (ms). Its reader then connects again, as browsers do by themselves. */

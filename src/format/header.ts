@@ -1,3 +1,4 @@
+import { LF } from "./ascii.ts";
 import { fromByteString, toByteString } from "./byte-string.ts";
 import { GitError } from "./errors.ts";
 import { fromHex, isHexOid, type Oid } from "./oid.ts";
@@ -11,8 +12,6 @@ export interface Header {
   /** Byte string. */
   readonly value: string;
 }
-
-const LF = 10;
 
 /** Reads the headers of a commit or tag one by one, in the order that the type requires. */
 export class HeaderReader {
@@ -88,7 +87,7 @@ export function encodeHeaders(headers: readonly Header[], message: Uint8Array): 
 }
 
 /** Offset of the LF that is the blank line; the content's end if there is none. */
-function findBlankLine(content: Uint8Array): number {
+export function findBlankLine(content: Uint8Array): number {
   if (content[0] === LF) return 0;
   for (let lf = content.indexOf(LF); lf !== -1; lf = content.indexOf(LF, lf + 1)) {
     if (content[lf + 1] === LF) return lf + 1;

@@ -24,6 +24,7 @@ const STATUS = {
   timeout: 408,
   "storage-failed": 500,
   "storage-full": 503,
+  "newer-data": 503,
   unavailable: 503,
 } as const satisfies Record<GitErrorCode, number>;
 

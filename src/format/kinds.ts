@@ -1,6 +1,7 @@
-// Integers of a kind: numbers that count different things and must not stand for each other. A plain
-// number, from a row, a typed array or a sum, may stand for any of them; one of a kind never stands
-// for one of another. So no cast is needed where numbers enter, and `tsc` refuses mix-ups on the way.
+// Integers of a kind: numbers that count different things and must not stand for each other. A
+// plain number, from a row, a typed array or a sum, may stand for any of them; one of a kind never
+// stands for one of another. So no cast is needed where numbers enter, and `tsc` refuses mix-ups on
+// the way.
 
 declare const kind: unique symbol;
 

@@ -10,8 +10,9 @@ const GIB = 1024 * MIB;
 /** Bytes of one pushed pack: offsets in a pack are stored in 32 bits. */
 export const MAX_PACK_SIZE_BYTES = 4 * GIB - 1;
 
-/** Advice for a client whose pack is too large. */
-export const PUSH_LESS = "push the history in parts: git push <remote> <older commit>:refs/heads/<branch> first";
+/** How a history loses a file that is too large. */
+export const SHED_FILE =
+  "move it to Git LFS (git lfs migrate import), remove it from the history (git filter-repo), or split it";
 
 /** Bytes of one part of an upload: the platform ends a body at 100 MB. */
 export const MAX_PART_BYTES = 90_000_000;
@@ -19,8 +20,8 @@ export const MAX_PART_BYTES = 90_000_000;
 /** Milliseconds in which a part must have arrived: 50 kB a second for the largest. */
 export const PART_WAIT_MS = 30 * 60_000;
 
-/** Parts of an upload session that are stored at a time. A step frees its own, and the largest step,
- * `MAX_PACK_SIZE_BYTES`, has 48 of the largest size. */
+/** Parts of an upload session that are stored at a time. A step frees its own, and the largest
+ * step, `MAX_PACK_SIZE_BYTES`, has 48 of the largest size. */
 export const MAX_UPLOAD_PARTS = 1_000;
 
 /** Upload sessions of a repository at a time: nothing that they brought is pruned meanwhile. */
@@ -33,8 +34,23 @@ export const MAX_UPLOAD_TIPS = 90_000;
 /** Milliseconds for which an upload session waits to be continued. */
 export const UPLOAD_LIFE_MS = 24 * 60 * 60_000;
 
-/** Bytes of one LFS object: what R2 takes in one request. */
-export const MAX_LFS_OBJECT_BYTES = 5 * GIB - 5 * MIB;
+/** Bytes of an LFS object that comes in one request: what R2 takes in one. */
+export const MAX_LFS_PUT_BYTES = 5 * GIB - 5 * MIB;
+
+/** Parts of an LFS object that comes in parts, and bytes of each but the last: what R2 takes. */
+export const MAX_LFS_PARTS = 10_000;
+export const MIN_LFS_PART_BYTES = 5 * MIB;
+
+/** Bytes of a part that is large enough not to be felt, and small enough to be sent again. Objects
+ * that would have more than `MAX_LFS_PARTS` of them have larger ones. */
+export const LFS_PART_BYTES = 32 * MIB;
+
+/** Bytes of one LFS object: as many parts as there may be, of 85 MiB, the most whole MiB that are
+ * no more than `MAX_PART_BYTES`. */
+export const MAX_LFS_OBJECT_BYTES = MAX_LFS_PARTS * 85 * MIB;
+
+/** Uploads of LFS objects in parts that a repository may have under way. */
+export const MAX_LFS_PART_UPLOADS = 64;
 
 /** Bytes per second at which an LFS object must arrive. */
 export const MIN_LFS_BYTES_PER_SECOND = 50_000;
@@ -42,8 +58,8 @@ export const MIN_LFS_BYTES_PER_SECOND = 50_000;
 /** LFS objects of a repository: their keys are told to forks in one call, which takes 32 MiB. */
 export const MAX_LFS_OBJECTS = 100_000;
 
-/** LFS objects of a repository that clients may be sending to the bucket themselves at a time, with those
- * that are about to be removed: each has a row among the jobs. */
+/** LFS objects of a repository that clients may be sending to the bucket themselves at a time, with
+ * those that are about to be removed: each has a row among the jobs. */
 export const MAX_LFS_UPLOADS = 10_000;
 
 /** LFS objects in one batch request. The client asks for 100 at a time. */
@@ -107,13 +123,13 @@ export const MAX_PUSH_WORK_BYTES = 24 * GIB;
  * itself writes at most 4,095; hand-made packs with 5,000 are accepted. */
 export const MAX_DELTA_DEPTH = 50_000;
 
-/** Paths in the filter of a commit, directories among them, as in git. A commit that changes more gets
- * a filter that rules out no path. No error. */
+/** Paths in the filter of a commit, directories among them, as in git. A commit that changes more
+ * gets a filter that rules out no path. No error. */
 export const MAX_FILTER_PATHS = 512;
 
-/** Bytes of the paths that a commit changes, and of the trees that are compared to find them. Beyond
- * either, or with a single tree above `MAX_FILTER_TREE_BYTES`, its filter rules out no path: the
- * trees of a hostile commit stand for more paths than can be listed. No error. */
+/** Bytes of the paths that a commit changes, and of the trees that are compared to find them.
+ * Beyond either, or with a single tree above `MAX_FILTER_TREE_BYTES`, its filter rules out no path:
+ * the trees of a hostile commit stand for more paths than can be listed. No error. */
 export const MAX_FILTER_PATH_BYTES = 1 * MIB;
 export const MAX_FILTER_TREES_BYTES = 32 * MIB;
 export const MAX_FILTER_TREE_BYTES = 4 * MIB;
@@ -331,4 +347,23 @@ export const MAX_JSON_DEPTH = 64;
  * @throws GitError "too-large" with what, limit, actual */
 export function checkLimit(what: string, limit: number, actual: number, reason?: string): void {
   if (actual > limit) throw new GitError("too-large", { what, limit, actual, reason });
+}
+
+/** What was exceeded, where that decides what the client can do next. Of one pack (`pack`): its
+ * history can come in parts. Of one object (`object`) or of what is stored (`quota`): no smaller
+ * push helps. It is `limitKind` in the data of "too-large". */
+export const LIMIT_KINDS = ["pack", "object", "quota"] as const;
+export type LimitKind = (typeof LIMIT_KINDS)[number];
+
+/** The failure of a pack that is too large as a whole. */
+export function packTooLarge(what: string, limit: number, actual: number): GitError {
+  const limitKind: LimitKind = "pack";
+  const reason = "push the history in parts: git push <remote> <older commit>:refs/heads/<branch> first";
+  return new GitError("too-large", { what, limit, actual, limitKind, reason });
+}
+
+/** The failure of an object that is too large by itself. */
+export function objectTooLarge(what: string, limit: number, actual: number, reason: string): GitError {
+  const limitKind: LimitKind = "object";
+  return new GitError("too-large", { what, limit, actual, limitKind, reason });
 }

@@ -1,9 +1,10 @@
-// What a commit's changed paths leave behind: the changed files and all directories that they are in.
+// What a commit's changed paths leave behind: the changed files and all directories that they are
+// in.
 //
-// A filter is git's, as in its commit-graph (version 2: bytes are unsigned): a Bloom filter with ten
-// bits for each path. One in a hundred paths that were not changed passes it. So marks follow it: 16
-// further bits of the hash of each path, by which hardly any passes. See gitformat-commit-graph(5),
-// "Bloom Filter Data", and git's bloom.c.
+// A filter is git's, as in its commit-graph (version 2: bytes are unsigned): a Bloom filter with
+// ten bits for each path. One in a hundred paths that were not changed passes it. So marks follow
+// it: 16 further bits of the hash of each path, by which hardly any passes. See
+// gitformat-commit-graph(5), "Bloom Filter Data", and git's bloom.c.
 import { MAX_FILTER_PATHS } from "./limits.ts";
 
 const HASHES = 7;

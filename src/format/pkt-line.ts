@@ -1,3 +1,4 @@
+import { LF } from "./ascii.ts";
 import { fromByteString, toByteString, writeByteString } from "./byte-string.ts";
 import { GitError } from "./errors.ts";
 
@@ -42,7 +43,7 @@ export function writePktLength(pktBytes: number, into: Uint8Array, offset: numbe
 
 /** A text packet's content as a byte string, without its trailing LF, if any. */
 export function pktText(payload: Uint8Array): string {
-  return toByteString(payload.at(-1) === 10 ? payload.subarray(0, -1) : payload);
+  return toByteString(payload.at(-1) === LF ? payload.subarray(0, -1) : payload);
 }
 
 /** Reads a streamed body: first pkt-lines, then raw bytes (a pack), without losing bytes in

@@ -1,35 +1,48 @@
-// Compares the contents of two trees byte by byte: most of both is the same, so few of their entries
-// are parsed.
+// Compares the contents of two trees byte by byte: most of both is the same, so few of their
+// entries are parsed. Hundreds of thousands of trees are compared in a row, so little is allocated
+// for each.
+import { SLASH, SPACE } from "./ascii.ts";
+import type { ByteRange } from "./byte-range.ts";
 import { toByteString } from "./byte-string.ts";
-import { OID_BYTES, type Oid } from "./oid.ts";
+import { OID_BYTES } from "./oid.ts";
 import { canonicalMode, parseMode, TREE_MODE } from "./tree.ts";
+
+/** Memory that holds the contents of objects. */
+export interface ObjectMemory {
+  readonly bytes: Uint8Array;
+  /** The same bytes. */
+  readonly view: DataView;
+}
 
 /** A file or directory that differs. */
 export interface EntryChange {
   /** Byte string. */
   readonly name: string;
   readonly isTree: boolean;
-  /** Views of the contents; null: missing on that side. A name that is a file on one side and a
+  /** Where in memory its ids are; −1: missing on that side. A name that is a file on one side and a
    * directory on the other is two changes. */
-  readonly old: Oid | null;
-  readonly next: Oid | null;
+  readonly oldAt: number;
+  readonly nextAt: number;
 }
 
 /** Bytes that are compared at a time. */
 const WORD_BYTES = 4;
 
-const SPACE = 0x20;
-const SLASH = 0x2f;
-
 /** Lists what differs between two trees. Modes that git does not distinguish are equal.
- * @param old content of a tree that passed fsck, empty: a missing one
+ * @param old where a tree is that passed fsck; empty: there is none
  * @param next likewise
  * @param use receives each difference; returns whether it wants more
  * @throws GitError "corrupt-object" on a mode that is not octal */
-export function compareTrees(old: Uint8Array, next: Uint8Array, use: (change: EntryChange) => boolean): void {
-  const start = commonHead(old, next);
-  const tailBytes = commonTailBytes(old, next);
-  const [a, b] = [new Cursor(old, start), new Cursor(next, start)];
+export function compareTrees(
+  memory: ObjectMemory,
+  old: ByteRange,
+  next: ByteRange,
+  use: (change: EntryChange) => boolean,
+): void {
+  const headBytes = commonHead(memory, old, next);
+  const tailBytes = commonTail(memory, old, next);
+  const a = new Cursor(memory.bytes, old, headBytes);
+  const b = new Cursor(memory.bytes, next, headBytes);
   while (a.bytesLeft + b.bytesLeft > 0) {
     // What is left of both is the same.
     if (a.bytesLeft === b.bytesLeft && a.bytesLeft <= tailBytes) return;
@@ -37,32 +50,32 @@ export function compareTrees(old: Uint8Array, next: Uint8Array, use: (change: En
     const isSame = order === 0 && a.isSameAs(b);
     if (!isSame) {
       const { name, isTree } = order <= 0 ? a : b;
-      const change = { name, isTree, old: order <= 0 ? a.oid : null, next: order >= 0 ? b.oid : null };
-      if (!use(change)) return;
+      if (!use({ name, isTree, oldAt: order <= 0 ? a.oidAt : -1, nextAt: order >= 0 ? b.oidAt : -1 })) return;
     }
     if (order <= 0) a.advance();
     if (order >= 0) b.advance();
   }
 }
 
-/** The end of the last entry before the first byte that differs. */
-function commonHead(old: Uint8Array, next: Uint8Array): number {
-  const length = Math.min(old.length, next.length);
-  const [a, b] = [viewOf(old), viewOf(next)];
-  let differs = 0;
-  while (differs + WORD_BYTES <= length && a.getUint32(differs, true) === b.getUint32(differs, true))
+/** Bytes of the entries before the first byte that differs. */
+function commonHead({ bytes, view }: ObjectMemory, old: ByteRange, next: ByteRange): number {
+  const [from, distance] = [old.start, next.start - old.start];
+  const end = from + Math.min(old.length, next.length);
+  let differs = from;
+  while (differs + WORD_BYTES <= end && view.getUint32(differs, true) === view.getUint32(differs + distance, true))
     differs += WORD_BYTES;
-  while (differs < length && old[differs] === next[differs]) differs++;
-  // Words again: names are short, and each call of indexOf costs as much as a look at a hundred bytes.
-  let end = 0;
-  for (let at = 0; at + OID_BYTES < differs;) {
-    const nul = nulIn(a.getUint32(at, true));
+  while (differs < end && bytes[differs] === bytes[differs + distance]) differs++;
+  // Words again: names are short, and each call of indexOf costs as much as a look at a hundred
+  // bytes.
+  let entry = from;
+  for (let at = from; at + OID_BYTES < differs;) {
+    const nul = nulIn(view.getUint32(at, true));
     at += nul;
     if (nul === WORD_BYTES) continue;
     at += 1 + OID_BYTES;
-    if (at <= differs) end = at;
+    if (at <= differs) entry = at;
   }
-  return end;
+  return entry - from;
 }
 
 /** The place of the first byte of a little-endian word that is 0; `WORD_BYTES`: none is. */
@@ -72,41 +85,41 @@ function nulIn(word: number): number {
   return found === 0 ? WORD_BYTES : (31 - Math.clz32(found & -found)) >>> 3;
 }
 
-function commonTailBytes(old: Uint8Array, next: Uint8Array): number {
-  const length = Math.min(old.length, next.length);
-  const [a, b] = [viewOf(old), viewOf(next)];
-  let [i, j] = [old.length - WORD_BYTES, next.length - WORD_BYTES];
-  while (i >= 0 && j >= 0 && a.getUint32(i, true) === b.getUint32(j, true)) {
-    i -= WORD_BYTES;
-    j -= WORD_BYTES;
-  }
-  let bytes = old.length - WORD_BYTES - i;
-  while (bytes < length && old[old.length - 1 - bytes] === next[next.length - 1 - bytes]) bytes++;
-  return bytes;
-}
-
-function viewOf(content: Uint8Array): DataView {
-  return new DataView(content.buffer, content.byteOffset, content.length);
+/** Bytes that are the same at the end. */
+function commonTail({ bytes, view }: ObjectMemory, old: ByteRange, next: ByteRange): number {
+  const [end, nextEnd] = [old.start + old.length, next.start + next.length];
+  const distance = nextEnd - end;
+  const start = end - Math.min(old.length, next.length);
+  let at = end;
+  while (
+    at - WORD_BYTES >= start &&
+    view.getUint32(at - WORD_BYTES, true) === view.getUint32(at - WORD_BYTES + distance, true)
+  )
+    at -= WORD_BYTES;
+  while (at > start && bytes[at - 1] === bytes[at - 1 + distance]) at--;
+  return end - at;
 }
 
 /** A place in a tree. */
 class Cursor {
-  readonly #content: Uint8Array;
+  readonly #bytes: Uint8Array;
+  readonly #end: number;
   #at: number;
   #nameAt = 0;
   #nul = 0;
   /** Of the entry here, in git's canonical form. */
   #mode = 0;
 
-  constructor(content: Uint8Array, at: number) {
-    this.#content = content;
-    this.#at = at;
+  constructor(bytes: Uint8Array, { start, length }: ByteRange, offset: number) {
+    this.#bytes = bytes;
+    this.#at = start + offset;
+    this.#end = start + length;
     this.#parse();
   }
 
   /** From this entry on. */
   get bytesLeft(): number {
-    return Math.max(0, this.#content.length - this.#at);
+    return Math.max(0, this.#end - this.#at);
   }
 
   get isTree(): boolean {
@@ -114,15 +127,15 @@ class Cursor {
   }
 
   get name(): string {
-    return toByteString(this.#content.subarray(this.#nameAt, this.#nul));
+    return toByteString(this.#bytes.subarray(this.#nameAt, this.#nul));
   }
 
-  get oid(): Oid {
-    return this.#content.subarray(this.#nul + 1, this.#nul + 1 + OID_BYTES);
+  get oidAt(): number {
+    return this.#nul + 1;
   }
 
   advance(): void {
-    this.#at = this.#nul + 1 + OID_BYTES;
+    this.#at = this.oidAt + OID_BYTES;
     this.#parse();
   }
 
@@ -141,8 +154,8 @@ class Cursor {
   /** Whether two entries of the same name are the same. */
   isSameAs(other: Cursor): boolean {
     if (this.#mode !== other.#mode) return false;
-    for (let k = 1; k <= OID_BYTES; k++) {
-      if (this.#content[this.#nul + k] !== other.#content[other.#nul + k]) return false;
+    for (let k = 0; k < OID_BYTES; k++) {
+      if (this.#bytes[this.oidAt + k] !== other.#bytes[other.oidAt + k]) return false;
     }
     return true;
   }
@@ -150,15 +163,21 @@ class Cursor {
   /** A byte of the name as git sorts it: a directory's has a slash at its end; −1: none is left. */
   #sortByte(k: number): number {
     const at = this.#nameAt + k;
-    if (at < this.#nul) return this.#content[at]!;
+    if (at < this.#nul) return this.#bytes[at]!;
     return at === this.#nul && this.isTree ? SLASH : -1;
   }
 
   #parse(): void {
     if (this.bytesLeft === 0) return;
-    const space = this.#content.indexOf(SPACE, this.#at);
+    const space = this.#find(SPACE, this.#at);
     this.#nameAt = space + 1;
-    this.#nul = this.#content.indexOf(0, this.#nameAt);
-    this.#mode = canonicalMode(parseMode(this.#content, this.#at, space));
+    this.#nul = this.#find(0, this.#nameAt);
+    this.#mode = canonicalMode(parseMode(this.#bytes, this.#at, space));
+  }
+
+  #find(byte: number, from: number): number {
+    let at = from;
+    while (at < this.#end && this.#bytes[at] !== byte) at++;
+    return at;
   }
 }

@@ -1,5 +1,6 @@
 // Reads and changes single entries of a tree without parsing the others, since commits often change
 // one file in a directory of thousands.
+import { SLASH, SPACE } from "./ascii.ts";
 import { fromByteString } from "./byte-string.ts";
 import { type DeltaPiece, joinPieces } from "./delta.ts";
 import { OID_BYTES, type Oid } from "./oid.ts";
@@ -14,9 +15,6 @@ export interface SplicedTree {
   /** Its parts in terms of the old tree: a delta. */
   readonly pieces: readonly DeltaPiece[];
 }
-
-const SPACE = 0x20;
-const SLASH = 0x2f;
 
 /** Finds an entry by its name.
  * @param content of a tree that passed fsck

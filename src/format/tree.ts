@@ -1,3 +1,4 @@
+import { SPACE } from "./ascii.ts";
 import { toByteString, writeByteString } from "./byte-string.ts";
 import { GitError } from "./errors.ts";
 import type { ObjectType } from "./object.ts";
@@ -90,7 +91,7 @@ export function compareTreeEntries(a: TreeEntry, b: TreeEntry): number {
 export function parseTree(content: Uint8Array): TreeEntry[] {
   const entries: TreeEntry[] = [];
   for (let at = 0; at < content.length;) {
-    const space = content.indexOf(0x20, at);
+    const space = content.indexOf(SPACE, at);
     const nul = content.indexOf(0, at);
     const end = nul + 1 + OID_BYTES;
     if (space <= at || nul < space || end > content.length) throw corrupt("an entry is cut short");

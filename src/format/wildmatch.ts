@@ -1,10 +1,9 @@
+import { SLASH } from "./ascii.ts";
 import type { StepBudget } from "./step-budget.ts";
 
 // Git's shell patterns, on byte strings (see byte-string.ts). A pattern is compiled into steps, and
 // a text is matched against all ways through them at once, so that the time is at most the product
 // of both lengths. Git backtracks, so that hostile patterns take it longer.
-
-const SLASH = 0x2f;
 
 // A step of a compiled pattern: a literal byte, one of the codes below, or `FIRST_SET` and more for
 // a set of bytes.

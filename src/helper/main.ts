@@ -2,6 +2,7 @@
 // git-remote-holdfast: pushes of any size to `holdfast::https://host/owner/repo`. git runs it, and
 // speaks with it over standard input and output.
 // See gitremote-helpers(7).
+import { pointLfs } from "./lfs.ts";
 import { pushBatch, type PushContext } from "./push.ts";
 import { LineReader, Relay } from "./relay.ts";
 
@@ -27,6 +28,7 @@ async function run(remote: string, address: string): Promise<void> {
       write([...(await pushBatch(context, [line, ...(await input.block())])), ""]);
       continue;
     }
+    if (/^(?:list|connect|stateless-connect)$/.test(command)) await pointLfs(address, line === "list for-push");
     relay.send([line]);
     if (command === "option") {
       const answer = await relay.line();
@@ -63,6 +65,8 @@ function noteRefs({ refs }: PushContext, lines: readonly string[]): void {
   }
 }
 
+// git ends its helpers with a signal; what they leave at the end, they must leave then.
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(130));
 const [, , remote, address = remote] = process.argv;
 if (remote === undefined || address === undefined)
   fail(new Error("git runs this: git push holdfast::https://host/owner/repo"));

@@ -97,7 +97,7 @@ class Cut {
 
   /** Begins a commit: what follows is counted as its own. */
   begin(oid: string, parents: readonly string[]): void {
-    this.#settle();
+    this.#addCommit();
     this.#commit = { oid, parents };
   }
 
@@ -110,7 +110,7 @@ class Cut {
 
   /** @param others what is to be sent besides commits */
   finish(others: readonly string[]): Plan {
-    this.#settle();
+    this.#addCommit();
     this.#close();
     if (others.length > 0) this.#steps.push({ tips: others, covers: [], objects: others.length, bytes: 0 });
     const sum = (of: "objects" | "bytes"): number => this.#steps.reduce((total, step) => total + step[of], 0);
@@ -118,7 +118,7 @@ class Cut {
   }
 
   /** Adds the newest commit to the step, or to another one if it does not fit. */
-  #settle(): void {
+  #addCommit(): void {
     if (this.#commit === null) return;
     const { objects, bytes } = this.#newest;
     const isFull =

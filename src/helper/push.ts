@@ -40,9 +40,8 @@ export async function pushBatch(context: PushContext, lines: readonly string[]):
   };
   const api = await Api.open(context.url);
   const saved = Saved.open(context.url.origin + context.url.pathname);
-  // git ends its helpers with a signal; the next push finds the folder free.
+  // Also after a signal: the next push finds the folder free.
   process.once("exit", () => saved.close());
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(130));
   try {
     const push = {
       moves,

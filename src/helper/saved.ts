@@ -1,16 +1,7 @@
 import { createHash } from "node:crypto";
-import {
-  closeSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  unlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { lock } from "./lock.ts";
 import type { Part } from "./packs.ts";
 import type { Step } from "./plan.ts";
 
@@ -94,31 +85,5 @@ export class Saved {
   close(): void {
     if (this.#isSpare) this.clear();
     else rmSync(join(this.#dir, "lock"), { force: true });
-  }
-}
-
-/** @returns false when a process that lives has the lock */
-function lock(path: string): boolean {
-  for (let tries = 0; tries < 2; tries++) {
-    try {
-      const file = openSync(path, "wx");
-      writeFileSync(file, String(process.pid));
-      closeSync(file);
-      return true;
-    } catch {
-      if (isAlive(Number(readFileSync(path, "utf8")))) return false;
-      unlinkSync(path);
-    }
-  }
-  return false;
-}
-
-function isAlive(pid: number): boolean {
-  if (!Number.isInteger(pid) || pid < 1) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }

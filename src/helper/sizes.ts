@@ -3,8 +3,8 @@ import type { Step, StepLimits } from "./plan.ts";
 
 const MIB = 1024 * 1024;
 
-/** Objects and bytes up to which a push goes as one request, as any push. The bytes are an estimate,
- * and the platform ends a body at 100 MB. */
+/** Objects and bytes up to which a push goes as one request, as any push. The bytes are an
+ * estimate, and the platform ends a body at 100 MB. */
 const PLAIN_OBJECTS = 50_000;
 const PLAIN_BYTES = 32 * MIB;
 

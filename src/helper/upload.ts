@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Api, ApiError } from "./api.ts";
+import type { Api } from "./api.ts";
 import { findLocal, git } from "./git.ts";
 import { type Part, writePack } from "./packs.ts";
 import { type Plan, planSteps, type Step } from "./plan.ts";
@@ -7,6 +7,7 @@ import type { Progress } from "./progress.ts";
 import type { PackedStep, Saved, SavedUpload } from "./saved.ts";
 import type { Sizes } from "./sizes.ts";
 import { Sending } from "./sending.ts";
+import { ApiError } from "./transport.ts";
 
 /** One ref to move. Ids are hex; null: absent. */
 export interface RefMove {
@@ -73,6 +74,8 @@ class Upload {
   #upload: SavedUpload = { id: "", options: [], nextPart: 1, steps: [] };
   /** Null: it must be made anew, since some of it was sent, or its steps were too large. */
   #plan: Plan | null;
+  /** The step that the server refused last as too large, and why; null: none. */
+  #refused: { readonly tips: readonly string[]; readonly reason: string } | null = null;
   /** What the server has, and what is packed for it: ids of commits, mostly. */
   #had = new Set<string>();
 
@@ -98,8 +101,10 @@ class Upload {
         break;
       } catch (error) {
         if (!(error instanceof TooLargeStep)) throw error;
-        const smaller = this.#upload.steps.length === 0 ? null : this.#sizes.smallerThan(this.#upload.steps[0]!);
+        const [refused] = this.#upload.steps;
+        const smaller = refused === undefined ? null : this.#sizes.smallerThan(refused);
         if (smaller === null) throw error;
+        this.#refused = { tips: refused!.tips, reason: error.message };
         this.#sizes = smaller;
         this.#plan = null;
         this.#forgetSteps();
@@ -195,6 +200,10 @@ class Upload {
    * sending of indexing, but steps are indexed in order. */
   async #sendSteps(status: Status): Promise<void> {
     const plan = this.#plan ?? (await planSteps(this.#wanted, [...this.#had], this.#sizes.step));
+    // A single commit that is too large is not sent again.
+    const [next] = plan.steps;
+    if (this.#refused !== null && next?.tips.join() === this.#refused.tips.join())
+      throw new Error(this.#refused.reason);
     const waiting = [...this.#upload.steps];
     const total = waiting.reduce((sum, step) => sum + step.objects, plan.objects);
     if (plan.steps.length + waiting.length > 1)
@@ -297,9 +306,10 @@ class Upload {
 /** The server cannot index a step; smaller ones it may. */
 class TooLargeStep extends Error {}
 
-/** Whether a step exceeds a limit of the server, and not the repository its quota. */
-function isTooLarge({ status, code, message }: ApiError): boolean {
-  return status === 413 && code !== null && !message.includes("that is the quota");
+/** Whether a step exceeds a limit of the server: not the repository its quota, and not a single
+ * file the limit of files, which no smaller step changes. */
+function isTooLarge({ status, code, limitKind }: ApiError): boolean {
+  return status === 413 && code !== null && limitKind !== "quota" && limitKind !== "object";
 }
 
 /** Whether objects lead to something that others do not reach: the number of the first such commits

@@ -7,10 +7,10 @@ import { demandRight } from "./demand.ts";
 import { printEvent } from "./event-log.ts";
 import type { HostRequest } from "./host-request.ts";
 import { openListener } from "./listener.ts";
-import { openOwner, openOwnerListener } from "./owner-desk.ts";
-import { newQuotaDesk } from "./quota-desk.ts";
-import { newRepositoryDesk } from "./repository-desk.ts";
-import { newTokenDesk } from "./token-desk.ts";
+import { openOwner, openOwnerListener } from "./open-owner.ts";
+import { newQuotaService } from "./quota-service.ts";
+import { newRepositoryRegistry } from "./repository-registry.ts";
+import { newTokenService } from "./token-service.ts";
 
 /** Implements the services of the API and of the pages for a request on this platform.
  * @param codec the isolate's */
@@ -30,13 +30,13 @@ export function newDeployment(request: HostRequest, codec: Deployment["reading"]
       if (caller.kind === "anonymous") throw new GitError("unauthenticated", { what: "token" });
     },
     demand,
-    tokens: newTokenDesk(env, findCaller, demand),
-    quotas: newQuotaDesk(env, findCaller, demand),
+    tokens: newTokenService(env, findCaller, demand),
+    quotas: newQuotaService(env, findCaller, demand),
     reading: {
       codec,
       openChunks: (counters) => new R2ChunkStore(env.BUCKET, counters),
       observe: (event) => printEvent(event, request.origin),
     },
-    registry: newRepositoryDesk(request, findCaller, demand),
+    registry: newRepositoryRegistry(request, findCaller, demand),
   };
 }

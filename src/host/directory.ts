@@ -14,57 +14,22 @@ import {
   rightOf,
 } from "../access/caller.ts";
 import { GitError } from "../format/errors.ts";
-import { foldRepositoryName, type RepositoryName } from "../format/repository-name.ts";
+import type { RepositoryName } from "../format/repository-name.ts";
 import type { Ambiguities, CallOutcome } from "../repository/state/call-outcome.ts";
 import { type CallName, newRepositoryClient, type RepositoryClient } from "../repository/calls.ts";
 import type { ForkRequest } from "../repository/forks/fork.ts";
 import type { NewPlace } from "../protocol/moved.ts";
 import { noCreation } from "../protocol/receive-pack.ts";
-import { ANSWER_LIFE_MS, type NameRefusal, type RepositoryRoute } from "../store/registry/registry-answers.ts";
-import type { QuotaHolder } from "../store/registry/quota-table.ts";
+import type { NameRefusal, RepositoryRoute } from "../store/registry/registry-answers.ts";
 import type { RepositoryDetails } from "../store/registry/repository-rows.ts";
 import { type Env, REGISTRY_NAME } from "./env.ts";
-import { ExpiringMap } from "./expiring-map.ts";
+import { forgetRoute, type KnownRoute, recallRoute, rememberRoute } from "./known-routes.ts";
 import type { Timings } from "./timings.ts";
 import type { RegistryObject } from "./registry-object.ts";
 import { GONE, LISTEN_REQUEST } from "./listening.ts";
 import { type ForkOutcome, ORIGIN_HEADER, type PushOrigin, type RepositoryObject } from "./repository-object.ts";
 
-/** Maximum number of cached routes, some 300 bytes each. */
-const MAX_ROUTES = 10_000;
-
 type RepositoryStub = DurableObjectStub<RepositoryObject>;
-
-/** A route, as the registry returned it. */
-interface KnownRoute extends RepositoryRoute {
-  /** When the registry was asked, not when it answered. */
-  readonly knownMs: number;
-}
-
-/** The cached routes of this isolate. */
-const remembered = new ExpiringMap<KnownRoute>(MAX_ROUTES);
-
-function recall(name: RepositoryName): KnownRoute | null {
-  return remembered.get(foldRepositoryName(name), Date.now()) ?? null;
-}
-
-function remember(name: RepositoryName, route: KnownRoute): void {
-  if (route.isFormer) forgetRoute(name);
-  else remembered.set(foldRepositoryName(name), route, route.knownMs + ANSWER_LIFE_MS);
-}
-
-/** Drops the cached route of a name, after a change by this isolate. */
-export function forgetRoute(name: RepositoryName): void {
-  remembered.delete(foldRepositoryName(name));
-}
-
-/** Drops the cached routes to an owner's repositories, or to one, under all names, since their
- * quota has changed. */
-export function forgetRoutesTo(holder: QuotaHolder): void {
-  remembered.deleteWhere(({ id, owner }) =>
-    "owner" in holder ? owner.toLowerCase() === holder.owner.toLowerCase() : id === holder.repositoryId,
-  );
-}
 
 /** The present place for a former name; null: the name is current. */
 function newPlace({ owner, name, isFormer }: KnownRoute, requestUrl: string): NewPlace | null {
@@ -117,7 +82,7 @@ export class NamedRepository {
    * @throws GitError
    * @see authorise */
   async admit(): Promise<void> {
-    const known = recall(this.#name);
+    const known = recallRoute(this.#name);
     if (known !== null && may(this.#asker.caller, this.#needed, known)) {
       this.#admitted = known;
       return;
@@ -144,7 +109,7 @@ export class NamedRepository {
   ): Promise<T | null> {
     // A request stays with the repository that it began with.
     if (this.#met !== null) return this.#meet(this.#met, call, isUnknown);
-    const stale = recall(this.#name);
+    const stale = recallRoute(this.#name);
     if (stale !== null) {
       this.#authorise(stale);
       const answer = await this.#meet(stale, call, isUnknown);
@@ -160,7 +125,8 @@ export class NamedRepository {
     if (this.#met !== null) await call(this.#open(this.#met.id));
   }
 
-  /** Begins to listen to the repository: its object sends a message whenever something has happened.
+  /** Begins to listen to the repository: its object sends a message whenever something has
+   * happened.
    * @returns null: no repository has the name
    * @throws GitError "unavailable" when there are too many listeners, and as `authorise` */
   async listen(): Promise<WebSocket | null> {
@@ -180,7 +146,7 @@ export class NamedRepository {
   async push(request: Request, creates: boolean): Promise<Response> {
     const { url, headers } = request;
     let unread = request;
-    const stale = recall(this.#name);
+    const stale = recallRoute(this.#name);
     if (stale !== null) {
       this.#authorise(stale);
       const response = await this.#fetch(stale, unread);
@@ -290,7 +256,7 @@ export class NamedRepository {
     const found = await registryOf(this.#env)[how](this.#name);
     const route = found === null ? null : { ...found, knownMs };
     if (route === null) forgetRoute(this.#name);
-    else remember(this.#name, route);
+    else rememberRoute(this.#name, route);
     return route;
   }
 

@@ -27,14 +27,16 @@ export interface Env {
   /** Which branches' files are written to the bucket: those of the default branch unless others are
    * chosen (the default), those of chosen branches only, or none. */
   readonly WORKTREES?: WorktreePolicy;
-  /** Secret: encrypts the credentials that imports need for other hosts. Without it, none are kept. */
+  /** Secret: encrypts the credentials that imports need for other hosts. Without it, none are
+   * kept. */
   readonly SECRETS_KEY?: string;
   /** Used by `npm start` for imports: refuses to connect to private addresses. Default: the
    * platform's, which reaches public ones only. */
   readonly OUTSIDE?: Fetcher;
   /** `on`: imports may ask loopback and private addresses. */
   readonly ALLOW_PRIVATE_IMPORTS?: "on" | "off";
-  /** Whether webhooks may be at addresses of this machine and of private networks. Default: `off`. */
+  /** Whether webhooks may be at addresses of this machine and of private networks. Default:
+   * `off`. */
   readonly ALLOW_PRIVATE_HOSTS?: "on" | "off";
   /** Gets every event of every repository. */
   readonly EVENTS?: Queue;
@@ -46,9 +48,9 @@ export interface Env {
   /** Bytes that the platform takes in a request's body, which depends on the plan; default, and "":
    * any. */
   readonly MAX_BODY_BYTES?: string;
-  /** The bucket by its S3 API, with which clients send and read LFS objects themselves: where R2 answers
-   * (`https://<account>.r2.cloudflarestorage.com`), the bucket's name, and the key for it. All four or
-   * none. The last is a secret. */
+  /** The bucket by its S3 API, with which clients send and read LFS objects themselves: where R2
+   * answers (`https://<account>.r2.cloudflarestorage.com`), the bucket's name, and the key for it.
+   * All four or none. The last is a secret. */
   readonly S3_ENDPOINT?: string;
   readonly S3_BUCKET?: string;
   readonly S3_ACCESS_KEY_ID?: string;

@@ -1,3 +1,5 @@
+import { isGitError } from "../format/errors.ts";
+import { explainFailure } from "../store/known-failures.ts";
 import { registryOf } from "./directory.ts";
 import type { Env } from "./env.ts";
 
@@ -40,6 +42,7 @@ async function failureOf(what: string, ask: () => Promise<unknown>): Promise<str
   } catch (error) {
     // oxlint-disable-next-line no-console -- details belong in the log.
     console.error(error);
-    return `the ${what} does not answer`;
+    const cause = explainFailure(error);
+    return isGitError(cause) ? cause.message : `the ${what} does not answer`;
   }
 }

@@ -1,4 +1,5 @@
 import { GitError } from "../format/errors.ts";
+import { MIN_LFS_PART_BYTES } from "../format/limits.ts";
 import { DEFAULT_BRANCH } from "../format/ref-name.ts";
 import { parseRepositoryName } from "../format/repository-name.ts";
 import { serveLfs } from "../protocol/lfs/lfs.ts";
@@ -6,11 +7,13 @@ import { noCreation } from "../protocol/receive-pack.ts";
 import { newChunkCounters } from "../store/chunks/chunk-store.ts";
 import { R2ChunkStore } from "../store/chunks/r2-chunk-store.ts";
 import { PUSHED_DETAILS } from "../store/registry/repository-rows.ts";
-import { newSignedRequests } from "./bucket-door.ts";
+import { newSignedRequests } from "./bucket-requests.ts";
 import { type Env } from "./env.ts";
 import type { HostRequest } from "./host-request.ts";
 import { traffic } from "./isolate.ts";
 import { configuredLimits } from "./repository-object.ts";
+
+const MIB = 1024 * 1024;
 
 /** The path of an LFS request: its repository's, and what follows. */
 const LFS_PATH = /^(?<repository>\/[^/]+\/[^/]+\/info\/lfs)\/(?<rest>.*)$/;
@@ -21,6 +24,8 @@ export async function serveLfsRequest(host: HostRequest, owner: string, reposito
   const { origin, pathname } = new URL(request.url);
   const path = LFS_PATH.exec(pathname)!.groups!;
   const name = parseRepositoryName(owner, repository);
+  const bodyBytes = maxBodyBytes(env);
+  const { maxLfsObjectBytes, maxPartBytes } = configuredLimits(env);
   const end = traffic.begin();
   try {
     return await serveLfs(
@@ -28,8 +33,9 @@ export async function serveLfsRequest(host: HostRequest, owner: string, reposito
         request,
         url: `${origin}${path["repository"]}`,
         chunks: new R2ChunkStore(env.BUCKET, newChunkCounters()),
-        maxBodyBytes: maxBodyBytes(env),
-        maxObjectBytes: configuredLimits(env).maxLfsObjectBytes,
+        maxBodyBytes: bodyBytes,
+        maxObjectBytes: maxLfsObjectBytes,
+        largestPartBytes: largestPart(Math.min(bodyBytes, maxPartBytes)),
         signed: newSignedRequests(env),
         open: async (needed) => (await host.open(name, needed)).client(() => undefined),
         create: async () => {
@@ -44,6 +50,13 @@ export async function serveLfsRequest(host: HostRequest, owner: string, reposito
   } finally {
     end();
   }
+}
+
+/** Bytes of the largest part that a body can bring, in whole MiB; 0: it brings less than any part
+ * may have. */
+function largestPart(bodyBytes: number): number {
+  const partBytes = bodyBytes - (bodyBytes % MIB);
+  return partBytes < MIN_LFS_PART_BYTES ? 0 : partBytes;
 }
 
 /** Bytes that a request can bring.

@@ -1,6 +1,7 @@
-// How a Worker hears from a repository's object that something has happened: over a WebSocket that the
-// platform keeps while the object sleeps, so that an idle listener costs no object time. A message
-// says nothing but that: the Worker then reads the log, with the caller's rights of that moment.
+// How a Worker hears from a repository's object that something has happened: over a WebSocket that
+// the platform keeps while the object sleeps, so that an idle listener costs no object time. A
+// message says nothing but that: the Worker then reads the log, with the caller's rights of that
+// moment.
 
 /** The status with which an object refuses a request because it is not a repository, returning a
  * push's body unread: the name may lead elsewhere by now. Clients never see it. */

@@ -11,8 +11,8 @@ import { admitListener, wakeListeners } from "./listening.ts";
 import { newOutside } from "./outside.ts";
 import type { RepositoryObject } from "./repository-object.ts";
 
-/** One owner to whose events somebody listens: their log and its webhooks, in the object's own SQLite
- * database. An owner to whom nobody has ever listened has none. */
+/** One owner to whose events somebody listens: their log and its webhooks, in the object's own
+ * SQLite database. An owner to whom nobody has ever listened has none. */
 export class OwnerObject extends DurableObject<Env> {
   readonly #owner: Owner;
   readonly #alarm: Alarm;

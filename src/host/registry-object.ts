@@ -13,9 +13,10 @@ import {
   type RepositoryStanding,
   RESERVATION_MS,
 } from "../store/registry/registry-answers.ts";
+import type { EntryWithForks, ForkPage } from "../store/registry/fork-rows.ts";
 import { Registry } from "../store/registry/registry.ts";
 import type { QuotaHolder } from "../store/registry/quota-table.ts";
-import type { ForkPage, RepositoryDetails, RepositoryEntry } from "../store/registry/repository-rows.ts";
+import type { RepositoryDetails, RepositoryEntry } from "../store/registry/repository-rows.ts";
 import type { FoundPage } from "../store/registry/search.ts";
 import { SESSION_TABLE, type SessionHolder, SessionTable } from "../store/registry/session-table.ts";
 import { type NewToken, TOKEN_TABLE, TokenTable } from "../store/registry/token-table.ts";
@@ -27,8 +28,8 @@ export type KnownSession =
   | { readonly kind: "token"; readonly token: Token; readonly expiresMs: number }
   | { readonly kind: "operator"; readonly proof: string; readonly expiresMs: number };
 
-/** The registry of repositories, tokens and sessions: one object for the deployment, in front of the
- * tables of `Registry`, `TokenTable` and `SessionTable`. */
+/** The registry of repositories, tokens and sessions: one object for the deployment, in front of
+ * the tables of `Registry`, `TokenTable` and `SessionTable`. */
 export class RegistryObject extends DurableObject<Env> {
   readonly #registry: Registry;
   readonly #tokens: TokenTable;
@@ -120,6 +121,11 @@ export class RegistryObject extends DurableObject<Env> {
   /** @see Registry.listForks */
   listForks(parent: string, after: RepositoryName | null, limit: number, caller: Caller): ForkPage {
     return this.#registry.listForks(parent, after, limit, caller);
+  }
+
+  /** @see Registry.readWithForks */
+  readWithForks(name: RepositoryName, limit: number, caller: Caller): EntryWithForks | null {
+    return this.#registry.readWithForks(name, limit, caller);
   }
 
   /** @see Registry.update */

@@ -1,6 +1,6 @@
-// Sessions of browsers. A browser that signed in with a token holds a random secret in a cookie; the
-// registry stores its hash. Only pages read the cookie: never git, never the API. So what a browser
-// adds to a request by itself can do nothing there.
+// Sessions of browsers. A browser that signed in with a token holds a random secret in a cookie;
+// the registry stores its hash. Only pages read the cookie: never git, never the API. So what a
+// browser adds to a request by itself can do nothing there.
 import { createHash, createHmac, randomBytes } from "node:crypto";
 import type { Caller } from "../access/caller.ts";
 import { isSameSecret } from "../access/token-text.ts";
@@ -14,8 +14,8 @@ import type { KnownSession } from "./registry-object.ts";
 /** How long a session lasts at most. */
 const SESSION_MS = 30 * 24 * 60 * 60_000;
 
-/** The cookie's name over https. With this prefix, browsers take it from this host alone, over https
- * alone, for all paths. @see https://datatracker.ietf.org/doc/html/rfc6265bis */
+/** The cookie's name over https. With this prefix, browsers take it from this host alone, over
+ * https alone, for all paths. @see https://datatracker.ietf.org/doc/html/rfc6265bis */
 const SECURE_NAME = "__Host-holdfast";
 const PLAIN_NAME = "holdfast-session";
 
@@ -36,8 +36,8 @@ interface Remembered {
 /** Sessions by their hashes, as far as this isolate has seen them. */
 const remembered = new ExpiringMap<Remembered>(MAX_REMEMBERED);
 
-/** Identifies the caller of a page: by the header Authorization if there is one, as programs send it,
- * else by the session. A session that has ended counts as none.
+/** Identifies the caller of a page: by the header Authorization if there is one, as programs send
+ * it, else by the session. A session that has ended counts as none.
  * @throws GitError as `identify` */
 export async function identifyVisitor(request: Request, env: Env): Promise<Caller> {
   const secret = readCookie(request);

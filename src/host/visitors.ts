@@ -1,4 +1,5 @@
-// Answers for clients other than browsers, at the URL of the server or of a repository: a line of text.
+// Answers for clients other than browsers, at the URL of the server or of a repository: a line of
+// text.
 import type { Context } from "hono";
 import { GitError } from "../format/errors.ts";
 import { parseRepositoryName, type RepositoryName } from "../format/repository-name.ts";

@@ -2,7 +2,7 @@ import { isGitError } from "../format/errors.ts";
 import { statusOf } from "../format/http-status.ts";
 import { encodePkt } from "../format/pkt-line.ts";
 import { ERROR_BAND } from "../format/side-band.ts";
-import { whenFull } from "../store/chunks/full-storage.ts";
+import { explainFailure } from "../store/known-failures.ts";
 
 /** What a client is told when the server is at fault. */
 const INTERNAL = "internal error";
@@ -11,7 +11,7 @@ const INTERNAL = "internal error";
  * @returns a response with the failure's status, or 500 without details for an unexpected
  * failure */
 export function errorResponse(thrown: unknown): Response {
-  const error = whenFull(thrown) ?? thrown;
+  const error = explainFailure(thrown);
   return textResponse(httpStatus(error), errorText(error), errorHeaders(error));
 }
 
@@ -50,7 +50,7 @@ export const NO_CACHE: Readonly<Record<string, string>> = {
 
 /** What a client may learn about a failure. The details of a server error go to the log only. */
 export function errorText(thrown: unknown): string {
-  const error = whenFull(thrown) ?? thrown;
+  const error = explainFailure(thrown);
   if (httpStatus(error) >= 500) {
     // oxlint-disable-next-line no-console -- the client already has its answer, so the log is the only place left.
     console.error(error);

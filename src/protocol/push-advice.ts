@@ -1,5 +1,5 @@
 import type { GitError } from "../format/errors.ts";
-import { PUSH_LESS } from "../format/limits.ts";
+import type { LimitKind } from "../format/limits.ts";
 import { isNullOid } from "../format/oid.ts";
 import type { RefCommand } from "../repository/state/push.ts";
 
@@ -14,11 +14,11 @@ const PLAIN_NAME = /^[\w][\w./-]*$/;
  * @param url of the repository
  * @returns nothing for any other error */
 export function adviseLargePush(error: GitError | null, url: string, commands: readonly RefCommand[]): string[] {
-  if (error?.code !== "too-large" || error.data["reason"] !== PUSH_LESS) return [];
+  if (error?.code !== "too-large" || error.data["limitKind"] !== ("pack" satisfies LimitKind)) return [];
   return [
     "This push is too large for one request. It can come in steps, which go on after a cut:",
-    "    npm install -g holdfast",
-    `    git push holdfast::${url} ${nameRefs(commands)}`,
+    `    curl -fo ~/git-remote-holdfast ${new URL(url).origin}/-/git-remote-holdfast && chmod +x ~/git-remote-holdfast`,
+    `    PATH=~:$PATH git push holdfast::${url} ${nameRefs(commands)}`,
   ];
 }
 

@@ -6,7 +6,8 @@ import type { RefCommand } from "../repository/state/push.ts";
 import { PacketText } from "./packet-text.ts";
 import { PUSH_OUTCOME_TYPE } from "./push-outcome.ts";
 
-/** Builds the request of an atomic push, which may lack the LFS objects of its pointer files, and whose response is for `readOutcome`.
+/** Builds the request of an atomic push, which may lack the LFS objects of its pointer files, and
+ * whose response is for `readOutcome`.
  * @param url of the repository
  * @param commands at least one
  * @param pack read as the push consumes it

@@ -71,6 +71,9 @@ export function isDeletion(command: RefCommand): boolean {
   return isNullOid(command.new);
 }
 
+/** What can be done about too many commands. */
+const TOO_MANY = "push fewer refs at once";
+
 /** Yields lines up to a flush packet, without their LF. */
 async function* readSection(body: ByteReader, limits: Limits, what: string): AsyncGenerator<string, void, void> {
   for (;;) {
@@ -78,7 +81,7 @@ async function* readSection(body: ByteReader, limits: Limits, what: string): Asy
     if (pkt?.type === "flush") return;
     if (pkt?.type !== "data")
       throw malformed(`the ${what} do not end in a flush packet but in ${pkt?.type ?? "nothing"}`);
-    checkLimit("what precedes the pack (bytes)", limits.maxCommandBytes, body.consumedBytes);
+    checkLimit("what precedes the pack (bytes)", limits.maxCommandBytes, body.consumedBytes, TOO_MANY);
     yield pktText(pkt.payload);
   }
 }

@@ -1,6 +1,6 @@
-// The calls of the API and of the pages to a repository. The Worker checks requests, and writes JSON
-// or HTML; the call runs in the repository's object, by the name of an entry of this table. A new
-// call is one row here: a function of the open repository and one argument. Its result must be
+// The calls of the API and of the pages to a repository. The Worker checks requests, and writes
+// JSON or HTML; the call runs in the repository's object, by the name of an entry of this table. A
+// new call is one row here: a function of the open repository and one argument. Its result must be
 // structured-cloneable and at most 32 MiB. It throws GitErrors for errors that the client is told.
 import type { Requester } from "../access/caller.ts";
 import { isGitError } from "../format/errors.ts";
@@ -8,7 +8,9 @@ import { type Ambiguities, type CallOutcome, type Client, newClient } from "./st
 import { checkRestore, planBackup } from "./bundle/backup.ts";
 import { completeUpload } from "./upload/complete-upload.ts";
 import { findLfsObject, lfsBatch } from "./lfs/lfs-objects.ts";
-import { addLfsObject, beginLfsObject, dropLfsObject, findLfsUpload } from "./lfs/lfs-uploads.ts";
+import { addLfsObject, beginLfsObject, dropLfsObject, findSignedUpload } from "./lfs/lfs-uploads.ts";
+import { addLfsPart, beginLfsPart, beginLfsUpload, endLfsUpload, readLfsUpload } from "./lfs/lfs-part-uploads.ts";
+import { completeLfsUpload } from "./lfs/complete-lfs-upload.ts";
 import { lfsState, listLfsObjects } from "./lfs/lfs-state.ts";
 import { listLocks, lockFile, unlockFile, verifyLocks } from "./lfs/lfs-locks.ts";
 import { beginUpload, endUpload, readUpload } from "./upload/upload.ts";
@@ -57,6 +59,7 @@ import { events } from "./events/events.ts";
 import { noteRepositoryChange } from "./events/owner-changes.ts";
 import { editPage } from "./pages/edit-page.ts";
 import { findPage } from "./pages/find-page.ts";
+import { commitPage } from "./pages/commit-page.ts";
 import { comparePage } from "./pages/compare-page.ts";
 import { logPage } from "./pages/log-page.ts";
 import { fileBefore } from "./pages/file-before.ts";
@@ -102,9 +105,15 @@ const CALLS = {
   lfsBatch,
   findLfsObject,
   beginLfsObject,
-  findLfsUpload,
+  findSignedUpload,
   addLfsObject,
   dropLfsObject,
+  beginLfsUpload,
+  readLfsUpload,
+  endLfsUpload,
+  beginLfsPart,
+  addLfsPart,
+  completeLfsUpload,
   lockFile,
   listLocks,
   verifyLocks,
@@ -163,6 +172,7 @@ const CALLS = {
   editPage,
   findPage,
   logPage,
+  commitPage,
   comparePage,
   branchesPage,
   tagsPage,
@@ -172,7 +182,7 @@ const CALLS = {
 type Calls = typeof CALLS;
 
 /** Calls that hold no object numbers across waits, so that jobs may remove objects meanwhile. */
-const HOLDS_NO_NUMBERS: ReadonlySet<CallName> = new Set(["maintain"]);
+const HOLDS_NO_NUMBERS: ReadonlySet<CallName> = new Set(["maintain", "completeLfsUpload"]);
 
 /** Names one of the calls. */
 export type CallName = keyof Calls;

@@ -1,10 +1,11 @@
-// What a deployment offers to the API and to the pages. The host implements it for each request, with
-// the rights of its caller.
+// What a deployment offers to the API and to the pages. The host implements it for each request,
+// with the rights of its caller.
 import type { Right, Token } from "../access/caller.ts";
 import type { Quota, QuotaChange } from "../access/quota.ts";
 import type { RepositoryName } from "../format/repository-name.ts";
+import type { EntryWithForks, ForkPage } from "../store/registry/fork-rows.ts";
 import type { NameRefusal, QuotaStanding, RepositoryChange } from "../store/registry/registry-answers.ts";
-import type { ForkPage, RepositoryDetails, RepositoryEntry } from "../store/registry/repository-rows.ts";
+import type { RepositoryDetails, RepositoryEntry } from "../store/registry/repository-rows.ts";
 import type { FoundPage } from "../store/registry/search.ts";
 import type { NewToken } from "../store/registry/token-table.ts";
 import type { Ambiguities } from "./state/call-outcome.ts";
@@ -18,8 +19,8 @@ import type { ForkRequest } from "./forks/fork.ts";
 /** The host's services for one request of a page or of the API. */
 export interface Deployment {
   readonly registry: RepositoryRegistry;
-  readonly tokens: TokenDesk;
-  readonly quotas: QuotaDesk;
+  readonly tokens: TokenService;
+  readonly quotas: QuotaService;
   /** Reads the bytes that a repository's object only points to. */
   readonly reading: Reading;
   /** Opens the repository named in the path, if the caller has the needed right.
@@ -74,7 +75,7 @@ export type OwnerListener = EventSource<OwnerEventPage>;
 /** Creates, shows and revokes tokens. Only an admin of a token's scope may do so, and the token
  * itself.
  * @throws GitError "not-found", and as `Deployment.demand` */
-export interface TokenDesk {
+export interface TokenService {
   /** @throws GitError also "conflict" when there are too many */
   create(
     place: Place,
@@ -92,11 +93,11 @@ export interface TokenDesk {
 /** Shows quotas to those who may read the repository, or administer the owner's, and lets the
  * operator set them.
  * @throws GitError "invalid", "not-found", and as `Deployment.demand` */
-export interface QuotaDesk {
+export interface QuotaService {
   /** @returns the quota, its usage, and the limits in effect with the deployment's defaults */
   read(place: Place): Promise<QuotaStanding & { readonly effective: Quota }>;
   /** Takes effect in this isolate at once, elsewhere within `ANSWER_LIFE_MS`. */
-  set(place: Place, change: QuotaChange): ReturnType<QuotaDesk["read"]>;
+  set(place: Place, change: QuotaChange): ReturnType<QuotaService["read"]>;
 }
 
 /** A repository by name, or, without one, everything of an owner. */
@@ -115,6 +116,8 @@ export interface RepositoryRegistry {
   search(text: string, owner: string | null, after: RepositoryName | null, limit: number): Promise<FoundPage>;
   /** @see Registry.read */
   read(name: RepositoryName): Promise<RepositoryEntry | null>;
+  /** The same with the first of its forks that the caller may read. @see Registry.readWithForks */
+  readWithForks(name: RepositoryName, limit: number): Promise<EntryWithForks | null>;
   /** Creates a repository without refs.
    * @param defaultBranch without `refs/heads/`, byte string
    * @returns why it was refused; null: it is created */

@@ -110,11 +110,11 @@ function isDear({ files, conversions, steps }: FilesPlan): boolean {
 }
 
 function makeBody(archive: Archive, format: ArchiveFormat, reader: BlobReader): ReadableStream<Uint8Array> {
-  const settle = (sentBytes: number, complete: boolean): void => {
+  const finish = (sentBytes: number, complete: boolean): void => {
     reader.sent(sentBytes);
     reader.finish(complete);
   };
-  if (format === "zip") return streamPieces(zipArchive(archive), settle);
+  if (format === "zip") return streamPieces(zipArchive(archive), finish);
   const tar = tarArchive(archive);
-  return streamPieces(format === "tar.gz" ? compressedPieces(tar, "gzip")[Symbol.asyncIterator]() : tar, settle);
+  return streamPieces(format === "tar.gz" ? compressedPieces(tar, "gzip")[Symbol.asyncIterator]() : tar, finish);
 }

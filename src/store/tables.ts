@@ -7,6 +7,7 @@ import { ImportTable } from "./jobs/import-table.ts";
 import { JobQueue } from "./jobs/jobs.ts";
 import { MirrorTable } from "./jobs/mirror-table.ts";
 import { LfsTable } from "./lfs/lfs-table.ts";
+import { LfsUploadTable } from "./lfs/lfs-upload-table.ts";
 import { LockTable } from "./lfs/lock-table.ts";
 import type { NumberSet } from "./numbers/number-set.ts";
 import { ObjectIndex } from "./index/object-index.ts";
@@ -52,6 +53,7 @@ export class Tables {
   readonly imports: ImportTable;
   readonly mirrors: MirrorTable;
   readonly lfs: LfsTable;
+  readonly lfsUploads: LfsUploadTable;
   readonly locks: LockTable;
   readonly events: EventTable;
   readonly webhooks: WebhookTable;
@@ -85,6 +87,7 @@ export class Tables {
     this.imports = new ImportTable(sql);
     this.mirrors = new MirrorTable(sql);
     this.lfs = new LfsTable(sql);
+    this.lfsUploads = new LfsUploadTable(sql);
     this.locks = new LockTable(sql);
     this.events = new EventTable(sql);
     this.webhooks = new WebhookTable(sql);

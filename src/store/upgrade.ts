@@ -8,7 +8,8 @@ import { openNodes } from "./index/node-pages.ts";
 import { newObjectColumns, INTEGERS, sliceRows } from "./index/object-columns.ts";
 import { ObjectPages } from "./index/object-pages.ts";
 import { SealedChunks } from "./index/sealed-chunks.ts";
-import { type StoredFile, WorktreeFiles } from "./jobs/worktree-files.ts";
+import { WorktreeFiles } from "./jobs/worktree-files.ts";
+import type { StoredFile } from "./jobs/worktree-records.ts";
 import { SCHEMA_VERSION, tableExists } from "./sql/schema.ts";
 import type { Sql, SqlValue } from "./sql/sql.ts";
 
@@ -49,7 +50,8 @@ ALTER TABLE repository ADD COLUMN shared BLOB;
   7: packAuthored,
   8: packWorktrees,
   9: packChunks,
-  // Whether a job was added again while it runs is in memory. Sums are made anew when they are needed.
+  // Whether a job was added again while it runs is in memory. Sums are made anew when they are
+  // needed.
   10: (sql) =>
     sql.exec(`
 ALTER TABLE jobs DROP COLUMN again_ms;

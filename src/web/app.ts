@@ -1,12 +1,12 @@
-// The pages for browsers. Each is one row here: its path, the right that it needs, and a function in
-// `pages`. A row below a repository's path gets it opened with that right; there is no other way to
-// it.
+// The pages for browsers. Each is one row here: its path, the right that it needs, and a function
+// in `pages`. A row below a repository's path gets it opened with that right; there is no other way
+// to it.
 import { type Context, Hono } from "hono";
 import { accepts } from "hono/accepts";
 import type { Right } from "../access/caller.ts";
 import { isGitError } from "../format/errors.ts";
 import type { Ambiguities } from "../repository/state/call-outcome.ts";
-import { ASSETS, serveAsset } from "./assets/assets.ts";
+import { ASSETS, PROGRAMS, serveAsset, serveProgram } from "./assets/assets.ts";
 import { activityPage } from "./pages/activity.tsx";
 import { archivePage } from "./pages/archive.ts";
 import { blamePage } from "./pages/blame.tsx";
@@ -132,13 +132,14 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   { method: "POST", path: "/:owner/:repo/delete/*", needed: "write", show: deletePath },
 ];
 
-/** Makes the app of the pages, to be mounted at `/`, after what has paths of its own there. Paths of
- * one or two parts are asked by other clients, too: these are left to what follows, as is whatever is
- * no page.
+/** Makes the app of the pages, to be mounted at `/`, after what has paths of its own there. Paths
+ * of one or two parts are asked by other clients, too: these are left to what follows, as is
+ * whatever is no page.
  * @param hostOf returns the host's services for a request */
 export function createWebApp(hostOf: (context: PageContext) => WebHost): Hono<WebEnv> {
   const app = new Hono<WebEnv>();
   app.get(`${ASSETS}:file`, async (context, next) => serveAsset(context.req.path) ?? next());
+  for (const path of Object.keys(PROGRAMS) as (keyof typeof PROGRAMS)[]) app.get(path, () => serveProgram(path));
   const answer = async (context: PageContext, { method, needed, show }: Omit<PageRoute, "path">): Promise<Response> => {
     context.set("host", hostOf(context));
     try {

@@ -18,7 +18,7 @@ import {
   refDelta,
 } from "../harness/pack-builder.ts";
 import { explainFinding } from "../../src/codec/fsck-meanings.ts";
-import { PUSH_LESS } from "../../src/format/limits.ts";
+import { packTooLarge } from "../../src/format/limits.ts";
 import { encodeEntry } from "../harness/raw.ts";
 import { type Feeding, indexPack } from "./indexed-pack.ts";
 import { append, makeChain } from "./packs.ts";
@@ -72,10 +72,8 @@ describe("the pack", () => {
   });
 
   test("of more objects than allowed, by its header", () => {
-    expect(refusalOf(assemblePack([first], { count: 4_294_967_295 }))).toEqual({
-      code: "too-large",
-      data: { what: "objects in a pack", limit: 500_000, actual: 4_294_967_295, reason: PUSH_LESS },
-    });
+    const { code, data } = packTooLarge("objects in a pack", 500_000, 4_294_967_295);
+    expect(refusalOf(assemblePack([first], { count: 4_294_967_295 }))).toEqual({ code, data });
   });
 
   test("that ends anywhere", () => {
@@ -133,11 +131,11 @@ describe("an entry", () => {
     const head = (type: number, size: bigint): Buffer => Buffer.concat([encodeEntryHead(type, size), deflateSync("x")]);
     expect(refusalOf(packWith(head(3, 1n << 40n)))).toEqual({
       code: "too-large",
-      data: { what: UNNAMED, limit: 4_294_967_295, actual: 2 ** 40, reason: bySize(2 ** 40) },
+      data: { what: UNNAMED, limit: 4_294_967_295, actual: 2 ** 40, limitKind: "object", reason: bySize(2 ** 40) },
     });
     expect(refusalOf(packWith(head(2, 33n * 1024n * 1024n)))).toEqual({
       code: "too-large",
-      data: { what: UNNAMED, limit: 32 * MIB, actual: 33 * MIB, reason: bySize(33 * MIB) },
+      data: { what: UNNAMED, limit: 32 * MIB, actual: 33 * MIB, limitKind: "object", reason: bySize(33 * MIB) },
     });
   });
 
@@ -226,7 +224,7 @@ describe("a delta", () => {
     const delta = encodeDelta(size, 2 ** 40, insert("hello"));
     expect(refusalOf(packWith(encodeEntry(ofsDelta(first.length, delta))))).toEqual({
       code: "too-large",
-      data: { what: UNNAMED, limit: 4_294_967_295, actual: 2 ** 40, reason: bySize(2 ** 40) },
+      data: { what: UNNAMED, limit: 4_294_967_295, actual: 2 ** 40, limitKind: "object", reason: bySize(2 ** 40) },
     });
   });
 

@@ -53,7 +53,7 @@ describe("the outcome does not depend on", () => {
     );
   });
 
-  test("what stays in memory", () => {
+  test("what stays in memory", { tags: "sweep" }, () => {
     const random = new Random(11);
     expectSame(({ isSmall }) => [
       { ringBytes: 65_536 },
@@ -105,7 +105,7 @@ describe("memory", () => {
     return assemblePack([encodeEntry(blob), encodeEntry(tree), ...versions]);
   }
 
-  test("what the versions of a directory name is kept once", () => {
+  test("what the versions of a directory name is kept once", { tags: "sweep" }, () => {
     const pack = directoryVersions(400);
     const indexed = indexPack(pack);
     const named = [...indexed.edges.values()].reduce((sum, edges) => sum + edges.length, 0);
@@ -118,7 +118,7 @@ describe("memory", () => {
     );
   });
 
-  test("the tables of a pack have a bound, whatever fills them", () => {
+  test("the tables of a pack have a bound, whatever fills them", { tags: "sweep" }, () => {
     const random = new Random(9);
     const ids = (count: number): MadeObject =>
       makeTree(

@@ -7,8 +7,8 @@ import { sendPush } from "../harness/raw-push.ts";
 import { countReceived } from "../harness/received-pack.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
 
-/** Pushes so many branches to a new remote, and expects a mirror to have them all, and to follow when
- * one moves. */
+/** Pushes so many branches to a new remote, and expects a mirror to have them all, and to follow
+ * when one moves. */
 export async function expectManyRefs(url: string, count: number): Promise<void> {
   const origin = await makeHistory({ commits: 30, files: 10 });
   const commits = (await git(origin, "rev-list", "main")).split("\n");

@@ -8,4 +8,6 @@ import { expectAnswers } from "./answered-histories.ts";
 /** A small history. */
 const SEEDS = [90];
 
-test("whatever is asked of small hostile histories is answered in its bounds", () => expectAnswers(SEEDS));
+test("whatever is asked of small hostile histories is answered in its bounds", { tags: "sweep" }, () =>
+  expectAnswers(SEEDS),
+);

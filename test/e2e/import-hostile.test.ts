@@ -1,7 +1,9 @@
 /** Imports from upstreams that do wrong: they lie, drip, cut, or never end. */
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
+import type { ServerResponse } from "node:http";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ImportBench } from "../harness/import-bench.ts";
+import { encodeEntry } from "../harness/raw.ts";
 import { passOn, startUpstream, type Upstream } from "../harness/upstream.ts";
 
 /** A pack without objects. */
@@ -10,11 +12,15 @@ const EMPTY_PACK = (() => {
   return Buffer.concat([head, createHash("sha1").update(head).digest()]);
 })();
 
+/** More than any honest pack here has. */
+const MAX_PACK_BYTES = 1_000_000;
+
 let bench: ImportBench;
 let upstream: Upstream;
 
 beforeAll(async () => {
-  bench = await ImportBench.open({ MAX_ATTEMPTS: 2, BODY_WAIT_MS: 1_000, ANSWER_WAIT_MS: 1_000 });
+  const waits = { MAX_ATTEMPTS: 2, BODY_WAIT_MS: 1_000, ANSWER_WAIT_MS: 1_000 };
+  bench = await ImportBench.open(waits, { maxPackSizeBytes: MAX_PACK_BYTES });
   upstream = await startUpstream(() => undefined);
 });
 afterAll(async () => {
@@ -27,26 +33,39 @@ const status =
   (_, response) =>
     response.writeHead(code).end("no");
 
-/** Changes what comes after the list of refs. */
-const packAs =
-  (change: (pack: Buffer) => Buffer | null): Upstream["handle"] =>
+/** Answers as git does, except where that sends a pack. */
+const whereGitPacks =
+  (answerPack: (response: ServerResponse, body: Buffer) => void): Upstream["handle"] =>
   (request, response) => {
     passOn(bench.native.url, request, response, {}, (answer) => {
       const pieces: Buffer[] = [];
       answer.on("data", (piece: Buffer) => pieces.push(piece));
       answer.on("end", () => {
         const body = Buffer.concat(pieces);
-        const isPack = body.includes("PACK");
         response.writeHead(answer.statusCode!, { "content-type": answer.headers["content-type"]! });
-        const changed = isPack ? change(body) : body;
-        if (changed === null) response.write(body.subarray(0, 2_000), () => response.destroy());
-        else response.end(changed);
+        if (body.includes("PACK")) answerPack(response, body);
+        else response.end(body);
       });
     });
   };
 
+/** Changes what comes after the list of refs. Null cuts it. */
+const packAs = (change: (body: Buffer) => Buffer | null): Upstream["handle"] =>
+  whereGitPacks((response, body) => {
+    const changed = change(body);
+    if (changed === null) response.write(body.subarray(0, 2_000), () => response.destroy());
+    else response.end(changed);
+  });
+
+/** Writes the same bytes until nobody takes them. */
+function flood(response: ServerResponse, bytes: Buffer): void {
+  while (!response.destroyed && response.write(bytes));
+  response.once("drain", () => flood(response, bytes));
+}
+
 const pkt = (payload: Buffer): Buffer =>
   Buffer.concat([Buffer.from((payload.length + 4).toString(16).padStart(4, "0")), payload]);
+const packPkt = (bytes: Buffer): Buffer => pkt(Buffer.concat([Buffer.from([1]), bytes]));
 const refsOf = (...lines: string[]): Buffer => Buffer.concat([...lines.map((line) => pkt(Buffer.from(line))), FLUSH]);
 const FLUSH = Buffer.from("0000");
 const advertise =
@@ -55,6 +74,22 @@ const advertise =
     response.writeHead(200, { "content-type": "application/x-git-upload-pack-advertisement" }).end(body());
   };
 const oid = "1".repeat(40);
+
+/** A pack that begins with a blob of 4 GiB less one byte, and is to go on with blocks of a deflate
+ * stream that are stored as they are. */
+const BLOB_PACK = (() => {
+  const head = Buffer.from("PACK\0\0\0\x02\0\0\0\x01", "latin1");
+  const stream = Buffer.from([0x78, 0x01]);
+  const entry = encodeEntry({ type: "blob", content: Buffer.alloc(0), claimedSize: 2 ** 32 - 1, compressed: stream });
+  return Buffer.concat([pkt(Buffer.from("packfile\n")), packPkt(Buffer.concat([head, entry]))]);
+})();
+const BLOCK_BYTES = 60_000;
+const BLOCK_HEAD = (() => {
+  const head = Buffer.alloc(5);
+  head.writeUInt16LE(BLOCK_BYTES, 1);
+  head.writeUInt16LE(0xffff - BLOCK_BYTES, 3);
+  return head;
+})();
 
 test.each<[string, Upstream["handle"], RegExp]>([
   ["401", status(401), /a valid credential for the upstream is needed: it answered 401/],
@@ -108,9 +143,7 @@ test.each<[string, Upstream["handle"], RegExp]>([
   ],
   [
     "a pack that lacks what was asked for",
-    packAs(() =>
-      Buffer.concat([pkt(Buffer.from("packfile\n")), pkt(Buffer.concat([Buffer.from([1]), EMPTY_PACK])), FLUSH]),
-    ),
+    packAs(() => Buffer.concat([pkt(Buffer.from("packfile\n")), packPkt(EMPTY_PACK), FLUSH])),
     /it did not send all that its refs need/,
   ],
   [
@@ -128,33 +161,39 @@ test.each<[string, Upstream["handle"], RegExp]>([
   await bench.expectNothingLeft(name);
 });
 
-test("a pack without end stops at the limit", async () => {
-  upstream.handle = (request, response) => {
-    passOn(bench.native.url, request, response, {}, (answer) => {
-      const pieces: Buffer[] = [];
-      answer.on("data", (piece: Buffer) => pieces.push(piece));
-      answer.on("end", () => {
-        const body = Buffer.concat(pieces);
-        response.writeHead(200, { "content-type": answer.headers["content-type"]! });
-        const at = body.indexOf("PACK");
-        if (at < 0) return void response.end(body);
-        response.write(body.subarray(0, body.length - 4));
-        const junk = pkt(Buffer.concat([Buffer.from([1]), Buffer.alloc(60_000)]));
-        const more = (): void => {
-          while (!response.destroyed && response.write(junk));
-          response.once("drain", more);
-        };
-        more();
-      });
-    });
-  };
+/** Imports from the upstream. @returns the error; nothing else may be left of it */
+async function failedImport(): Promise<string | null> {
   const name = await bench.newRepository();
   await bench.begin(name, { url: `${upstream.url}/history.git`, refs: ["refs/tags/v0"] });
-  expect(await bench.settled(name)).toMatchObject({
-    state: "failed",
-    error: expect.stringMatching(/bytes follow its trailer/),
-  });
+  const failed = await bench.settled(name);
+  expect(failed.state).toBe("failed");
   await bench.expectNothingLeft(name);
+  return failed.error;
+}
+
+test("bytes without end after a pack are not read", async () => {
+  upstream.handle = whereGitPacks((response, body) => {
+    response.write(body.subarray(0, -FLUSH.length));
+    flood(response, packPkt(Buffer.alloc(60_000)));
+  });
+  expect(await failedImport()).toMatch(/bytes follow its trailer/);
+});
+
+test("a pack without end stops at the limit", { tags: "sweep" }, async () => {
+  upstream.handle = whereGitPacks((response) => {
+    response.write(BLOB_PACK);
+    flood(response, packPkt(Buffer.concat([BLOCK_HEAD, randomBytes(BLOCK_BYTES)])));
+  });
+  expect(await failedImport()).toMatch(/the upstream's pack \(bytes\).* limit of 1000000/);
+});
+
+test("a pack that drips is given up", { tags: "sweep" }, async () => {
+  upstream.handle = whereGitPacks((response) => {
+    response.write(Buffer.concat([BLOB_PACK, packPkt(BLOCK_HEAD)]));
+    const timer = setInterval(() => response.write(packPkt(Buffer.from("x"))), 20);
+    response.on("close", () => clearInterval(timer));
+  });
+  expect(await failedImport()).toMatch(/it sent too little in 1 seconds/);
 });
 
 test("the credential goes to no other origin than it was given for", async () => {

@@ -1,4 +1,5 @@
-/** Imports and mirrors that bring objects of Git LFS, from another Holdfast and from servers that lie. */
+/** Imports and mirrors that bring objects of Git LFS, from another Holdfast and from servers that
+ * lie. */
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -104,7 +105,7 @@ test("without lfs, an import takes the pointers alone", async () => {
   expect((await askApi(server, `/repos/me/${name}/lfs`)).body).toMatchObject({ objects: 0, missing: sent.length + 1 });
 });
 
-test("a mirror brings what comes later, and asks for nothing where nothing has come", async () => {
+test("a mirror brings what comes later, and asks for nothing where nothing has come", { tags: "sweep" }, async () => {
   const name = await begin({ lfs: true, mirror: true });
   expect(await settled(name)).toMatchObject({ state: "waiting", lfs: { objects: sent.length } });
   const batches = () => upstream.requests.filter(({ url }) => url!.endsWith("/objects/batch")).length;
@@ -134,7 +135,7 @@ function answerObjects(answer: (request: IncomingMessage, response: ServerRespon
   };
 }
 
-test("an object that is cut is asked for again, and what came before is not", async () => {
+test("an object that is cut is asked for again, and what came before is not", { tags: "sweep" }, async () => {
   const asked: string[] = [];
   answerObjects((request, response) => {
     asked.push(request.url!.slice(-64));

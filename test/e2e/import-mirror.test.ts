@@ -40,7 +40,9 @@ async function expectFollowed(count: number): Promise<void> {
   await bench.expectSame(name, dir);
 }
 
-test("follows 30 random changes exactly: refs that are new, forced, renamed and gone", () => expectFollowed(30));
+test("follows 30 random changes exactly: refs that are new, forced, renamed and gone", { tags: "sweep" }, () =>
+  expectFollowed(30),
+);
 test("follows 200, too", { tags: "sweep" }, () => expectFollowed(200));
 
 test("takes no other changes until it is released, and keeps what it has", async () => {
@@ -81,7 +83,7 @@ test("takes no other changes until it is released, and keeps what it has", async
   expect((await push()).code).toBe(0);
 });
 
-test("is changed without a new import, and released with what it has", async () => {
+test("is changed without a new import, and released with what it has", { tags: "sweep" }, async () => {
   const { name, dir } = await follow("released.git");
   const { steps } = await bench.read(name);
   const changed = await bench.change(name, { interval: 7_200, authorization: "Bearer later" });
@@ -103,7 +105,7 @@ test("is changed without a new import, and released with what it has", async () 
   expect((await askApi(bench.server, `/repos/${name}/import/sync`, { method: "POST" })).status).toBe(409);
 });
 
-test("is released while it fetches, which ends that", async () => {
+test("is released while it fetches, which ends that", { tags: "sweep" }, async () => {
   const { name, dir } = await follow("slow.git");
   const slow = await startUpstream((request, response) => void setTimeout(() => pass(request, response), 200));
   const pass: typeof slow.handle = (request, response) => passOn(bench.native.url, request, response);

@@ -22,7 +22,7 @@ test("from git's own server, in steps, as a pack may have fewer objects", async 
   await bench.expectSame(name, bench.history);
 });
 
-test("from one branch that is too much for a pack, in steps along its history", async () => {
+test("from one branch that is too much for a pack, in steps along its history", { tags: "sweep" }, async () => {
   const made = await makeHistory({ seed: 5, commits: 400, files: 40, branches: 4, merges: 4 });
   const long = join(bench.root, "long.git");
   await git(bench.root, "clone", "-q", "--bare", "--single-branch", made, long);

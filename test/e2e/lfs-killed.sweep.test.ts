@@ -1,5 +1,5 @@
-/** Uploads of Git LFS while the server dies, at random moments: no object can be seen that is not whole,
- * and once everything is swept nothing is stored that cannot be seen. */
+/** Uploads of Git LFS while the server dies, at random moments: no object can be seen that is not
+ * whole, and once everything is swept nothing is stored that cannot be seen. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { askApi } from "../harness/api.ts";

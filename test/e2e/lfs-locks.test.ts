@@ -1,4 +1,5 @@
-/** Locks of Git LFS, and who may do what: the requests of its client with tokens of several rights. */
+/** Locks of Git LFS, and who may do what: the requests of its client with tokens of several
+ * rights. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { LfsClient, objectOf } from "../harness/lfs.ts";

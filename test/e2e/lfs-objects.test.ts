@@ -1,5 +1,5 @@
-/** Objects of Git LFS, as its client sends and reads them: what arrives, what is refused, what stays
- * behind, and who may have what. */
+/** Objects of Git LFS, as its client sends and reads them: what arrives, what is refused, what
+ * stays behind, and who may have what. */
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { connect } from "node:net";

@@ -58,7 +58,7 @@ test("a search looks into every file", async () => {
   expect(files).toBe(DIRECTORIES * FILES);
 });
 
-test("an archive has every file", async () => {
+test("an archive has every file", { tags: "sweep" }, async () => {
   const response = await fetch(`${server.url}/api/repos/long/names/archive/main.tar`);
   expect(response.status).toBe(200);
   const tar = Buffer.from(await response.arrayBuffer());

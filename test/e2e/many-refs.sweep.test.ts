@@ -17,7 +17,8 @@ test("a mirror of 100,000 refs is pushed, cloned and told", async () => {
     );
     const url = `${server.url}/me/mirror`;
     const commands = [...all, "refs/heads/main"].map((name) => ({ name, new: commit.oid }));
-    // By hand: git's client compares each ref with each before it sends anything, which takes hours.
+    // By hand: git's client compares each ref with each before it sends anything, which takes
+    // hours.
     const { unpack, refs } = await sendPush(url, { commands, pack: packOf(tree, commit) });
     expect([unpack, [...refs.values()].filter((error) => error !== null)]).toEqual(["ok", []]);
     const dir = await makeRepository("mirror");

@@ -68,35 +68,55 @@ test(
   },
 );
 
-test("a repository takes so many bytes of refs and no more; fewer are always let through", async () => {
-  const small = await startServer({ vars: { LIMITS: JSON.stringify({ maxRefBytes: MAX_BYTES }) } });
-  const send = (commands: readonly RawCommand[]) => pushTo(`${small.url}/many/full`, commands);
-  try {
-    const [first, second] = [names(500, 1_000), names(500, 1_000, "refs/tags/")];
-    expect(await send(creations(first))).toEqual(["ok", 0]);
-    expect(await send(creations(second))).toEqual([
-      `the repository's refs with this push (bytes of their names, and 40 for each) exceeds the limit of ${MAX_BYTES} ` +
-        `(it is ${1_000 * 1_040}): delete refs that nobody needs, or give them shorter names`,
-      500,
-    ]);
-    expect((await readRefs(`${small.url}/many/full`)).size).toBe(500);
-    expect(await send(creations(second.slice(0, 461)))).toEqual(["ok", 0]);
-    const json = { target: commit.oid };
-    const long = await askApi<{ error: unknown }>(small, `/repos/many/full/${names(1, 800)[0]!}`, {
-      method: "PUT",
-      json,
-    });
-    expect([long.status, long.body.error]).toEqual([413, expect.objectContaining({ code: "too-large" })]);
-    expect(await send(moves(first))).toEqual(["ok", 0]);
-    // As many bytes are removed as added.
-    expect(
-      await send([...deletions(first.slice(1, 400), child.oid), ...creations(names(399, 1_000, "refs/notes/"))]),
-    ).toEqual(["ok", 0]);
-    expect(await send(deletions(second.slice(0, 461)))).toEqual(["ok", 0]);
-  } finally {
-    await small.close();
-  }
+test("50,000 refs of 1,000 bytes in one push are refused in words, and leave nothing", { tags: "sweep" }, async () => {
+  const all = names(50_000, 1_000);
+  const { status, text } = await sendPush(urlOf("many/too-long"), { commands: creations(all), pack });
+  expect(status).toBe(413);
+  expect(text).toMatch(
+    /^what precedes the pack \(bytes\) exceeds the limit of 16777216 \(it is \d+\): push fewer refs at once\n$/,
+  );
+  expect((await ask("/repos/many/too-long")).status).toBe(404);
+  // As many as fit make the repository, and the next as many are more than it may have.
+  expect(await push("many/too-long", creations(all.slice(0, 15_000)))).toEqual(["ok", 0]);
+  const [unpack, refused] = await push("many/too-long", creations(all.slice(15_000, 30_000)));
+  expect(unpack).toContain("the repository's refs with this push (bytes of their names, and 40 for each) exceeds");
+  expect(refused).toBe(15_000);
+  expect((await readRefs(urlOf("many/too-long"))).size).toBe(15_000);
 });
+
+test(
+  "a repository takes so many bytes of refs and no more; fewer are always let through",
+  { tags: "sweep" },
+  async () => {
+    const small = await startServer({ vars: { LIMITS: JSON.stringify({ maxRefBytes: MAX_BYTES }) } });
+    const send = (commands: readonly RawCommand[]) => pushTo(`${small.url}/many/full`, commands);
+    try {
+      const [first, second] = [names(500, 1_000), names(500, 1_000, "refs/tags/")];
+      expect(await send(creations(first))).toEqual(["ok", 0]);
+      expect(await send(creations(second))).toEqual([
+        `the repository's refs with this push (bytes of their names, and 40 for each) exceeds the limit of ${MAX_BYTES} ` +
+          `(it is ${1_000 * 1_040}): delete refs that nobody needs, or give them shorter names`,
+        500,
+      ]);
+      expect((await readRefs(`${small.url}/many/full`)).size).toBe(500);
+      expect(await send(creations(second.slice(0, 461)))).toEqual(["ok", 0]);
+      const json = { target: commit.oid };
+      const long = await askApi<{ error: unknown }>(small, `/repos/many/full/${names(1, 800)[0]!}`, {
+        method: "PUT",
+        json,
+      });
+      expect([long.status, long.body.error]).toEqual([413, expect.objectContaining({ code: "too-large" })]);
+      expect(await send(moves(first))).toEqual(["ok", 0]);
+      // As many bytes are removed as added.
+      expect(
+        await send([...deletions(first.slice(1, 400), child.oid), ...creations(names(399, 1_000, "refs/notes/"))]),
+      ).toEqual(["ok", 0]);
+      expect(await send(deletions(second.slice(0, 461)))).toEqual(["ok", 0]);
+    } finally {
+      await small.close();
+    }
+  },
+);
 
 test(
   "refs count towards a quota: with a byte left none is made, while others move and go",

@@ -57,7 +57,8 @@ function withoutCapabilities(...words: string[]): Upstream["handle"] {
 
 let names = 0;
 
-/** A repository with its first push, a local copy of it, and an empty target at git's own server. */
+/** A repository with its first push, a local copy of it, and an empty target at git's own
+ * server. */
 async function start() {
   const name = `me/mirrored-${++names}`;
   const source = join(makeTempDir("source"), "source.git");
@@ -117,7 +118,7 @@ describe("what is pushed here goes on", () => {
     expect(await mirrors.change(id, { url: `${other.url}/targeted/other` })).toMatchObject({ hasAuthorization: false });
   });
 
-  test("a pack of several megabytes, as it is read", async () => {
+  test("a pack of several megabytes, as it is read", { tags: "sweep" }, async () => {
     const { source, push, dir, url, mirrors } = await start();
     const { id } = await mirrors.create({ url });
     await mirrors.settled(id);
@@ -229,7 +230,7 @@ describe("nothing there is lost", () => {
 });
 
 describe("a history that is too much at once", () => {
-  test("is sent in steps of the size that was chosen", async () => {
+  test("is sent in steps of the size that was chosen", { tags: "sweep" }, async () => {
     const { source, dir, url, mirrors } = await start();
     const { id } = await mirrors.create({ url, maxPackBytes: 10_000 });
     const { pushes, objects } = await mirrors.settled(id);
@@ -262,30 +263,34 @@ describe("a history that is too much at once", () => {
     front.handle = passAll;
   });
 
-  test("a single object that the target does not take is told for the ref that needs it", async () => {
-    const { source, push, dir, url, mirrors } = await start();
-    await git(dir, "config", "receive.maxInputSize", "60000");
-    const { id } = await mirrors.create({ url });
-    await mirrors.settled(id);
-    await expectSame(dir, source);
-    const { stdout: blob } = await tryGit(source, ["hash-object", "-w", "--stdin"], {
-      stdin: new Random(1).bytes(70_000),
-    });
-    const { stdout: tree } = await tryGit(source, ["mktree"], { stdin: `100644 blob ${blob.trim()}\tlarge\n` });
-    const large = await git(source, "commit-tree", "-m", "large", "-p", "main", tree.trim());
-    await git(source, "update-ref", "refs/heads/large", large);
-    await git(source, "update-ref", "refs/heads/small", "main~1");
-    await push();
-    expect(await mirrors.settled(id)).toMatchObject({ refusedRefs: 1, error: null });
-    const [refused] = await mirrors.refs(id, "refused");
-    expect(refused).toMatchObject({ name: "refs/heads/large", there: null });
-    expect(refused!.refusal).toMatch(/did not take its objects: .*pack exceeds maximum allowed size/);
-    expect(await git(dir, "rev-parse", "small")).toBe(await git(source, "rev-parse", "main~1"));
-    // It is not sent again with each push.
-    await mirrors.sync(id);
-    await mirrors.settled(id);
-    expect((await mirrors.refs(id, "refused"))[0]!.refusal).toContain("too much for `maxPackBytes`");
-  });
+  test(
+    "a single object that the target does not take is told for the ref that needs it",
+    { tags: "sweep" },
+    async () => {
+      const { source, push, dir, url, mirrors } = await start();
+      await git(dir, "config", "receive.maxInputSize", "60000");
+      const { id } = await mirrors.create({ url });
+      await mirrors.settled(id);
+      await expectSame(dir, source);
+      const { stdout: blob } = await tryGit(source, ["hash-object", "-w", "--stdin"], {
+        stdin: new Random(1).bytes(70_000),
+      });
+      const { stdout: tree } = await tryGit(source, ["mktree"], { stdin: `100644 blob ${blob.trim()}\tlarge\n` });
+      const large = await git(source, "commit-tree", "-m", "large", "-p", "main", tree.trim());
+      await git(source, "update-ref", "refs/heads/large", large);
+      await git(source, "update-ref", "refs/heads/small", "main~1");
+      await push();
+      expect(await mirrors.settled(id)).toMatchObject({ refusedRefs: 1, error: null });
+      const [refused] = await mirrors.refs(id, "refused");
+      expect(refused).toMatchObject({ name: "refs/heads/large", there: null });
+      expect(refused!.refusal).toMatch(/did not take its objects: .*pack exceeds maximum allowed size/);
+      expect(await git(dir, "rev-parse", "small")).toBe(await git(source, "rev-parse", "main~1"));
+      // It is not sent again with each push.
+      await mirrors.sync(id);
+      await mirrors.settled(id);
+      expect((await mirrors.refs(id, "refused"))[0]!.refusal).toContain("too much for `maxPackBytes`");
+    },
+  );
 });
 
 describe("a mirror that is interrupted", () => {

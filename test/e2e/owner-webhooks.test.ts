@@ -124,106 +124,122 @@ test("a webhook is told of each repository, as the libraries of both formats ver
   expect(shown).not.toContain(made.secret.slice("whsec_".length));
 });
 
-test("deliveries are listed, repeated and signed anew; a webhook is stopped, goes on where it was, and goes", async () => {
-  const server = await start();
-  const receiver = await newReceiver();
-  const made = await hook(server, "kept", { url: receiver.url });
-  const path = `/owners/kept/webhooks/${made.id}`;
-  await push(server, "kept/one", "HEAD~39:refs/heads/main");
-  await receiver.count(2);
-  await sleep(100);
-  const { deliveries } = await ask<{ deliveries: Sent[] }>(server, "GET", `${path}/deliveries`);
-  expect(deliveries.map(({ event, error }) => [event, error])).toEqual([
-    ["1", null],
-    ["0", null],
-  ]);
-  const { secret } = await ask<Made>(server, "POST", `${path}/secret`, {});
-  const again = await ask<Sent>(server, "POST", `${path}/deliveries/${deliveries[0]!.id}/redeliver`);
-  expect(again).toMatchObject({ messageId: deliveries[0]!.messageId, error: null });
-  const repeated = (await receiver.count(3))[2]!;
-  expect(read(secret, repeated)).toEqual(read(made.secret, repeated));
-  await ask(server, "PATCH", path, { enabled: false });
-  await push(server, "kept/one", "HEAD~38:refs/heads/main");
-  await push(server, "kept/two", "HEAD~39:refs/heads/main");
-  await sleep(500);
-  expect(receiver.received.length).toBe(3);
-  await ask(server, "PATCH", path, { enabled: true });
-  const later = (await receiver.count(6)).slice(3).map((request) => read(secret, request));
-  expect(later.map(({ id, data }) => `${data.repository.name} ${id}`).toSorted()).toEqual(["one 2", "two 0", "two 1"]);
-  await ask(server, "DELETE", path);
-  expect((await askApi(server, path)).status).toBe(404);
-});
+test(
+  "deliveries are listed, repeated and signed anew; a webhook is stopped, goes on where it was, and goes",
+  { tags: "sweep" },
+  async () => {
+    const server = await start();
+    const receiver = await newReceiver();
+    const made = await hook(server, "kept", { url: receiver.url });
+    const path = `/owners/kept/webhooks/${made.id}`;
+    await push(server, "kept/one", "HEAD~39:refs/heads/main");
+    await receiver.count(2);
+    await sleep(100);
+    const { deliveries } = await ask<{ deliveries: Sent[] }>(server, "GET", `${path}/deliveries`);
+    expect(deliveries.map(({ event, error }) => [event, error])).toEqual([
+      ["1", null],
+      ["0", null],
+    ]);
+    const { secret } = await ask<Made>(server, "POST", `${path}/secret`, {});
+    const again = await ask<Sent>(server, "POST", `${path}/deliveries/${deliveries[0]!.id}/redeliver`);
+    expect(again).toMatchObject({ messageId: deliveries[0]!.messageId, error: null });
+    const repeated = (await receiver.count(3))[2]!;
+    expect(read(secret, repeated)).toEqual(read(made.secret, repeated));
+    await ask(server, "PATCH", path, { enabled: false });
+    await push(server, "kept/one", "HEAD~38:refs/heads/main");
+    await push(server, "kept/two", "HEAD~39:refs/heads/main");
+    await sleep(500);
+    expect(receiver.received.length).toBe(3);
+    await ask(server, "PATCH", path, { enabled: true });
+    const later = (await receiver.count(6)).slice(3).map((request) => read(secret, request));
+    expect(later.map(({ id, data }) => `${data.repository.name} ${id}`).toSorted()).toEqual([
+      "one 2",
+      "two 0",
+      "two 1",
+    ]);
+    await ask(server, "DELETE", path);
+    expect((await askApi(server, path)).status).toBe(404);
+  },
+);
 
-test("an endpoint that fails or hangs delays no other, and messages stay in the order of each repository", async () => {
-  const server = await start();
-  const [failing, hanging, fine] = await Promise.all(Array.from({ length: 3 }, newReceiver));
-  const made = await Promise.all([failing, hanging, fine].map((one) => hook(server, "mixed", { url: one!.url })));
-  let left = 3;
-  failing!.answer = (_, response) => response.writeHead(left-- > 0 ? 500 : 204).end();
-  hanging!.answer = () => undefined;
-  const names = ["a", "b", "c"];
-  const backs = [39, 38, 37, 36];
-  const began = Date.now();
-  await Promise.all(
-    names.map(async (name) => {
-      for (const back of backs) await push(server, `mixed/${name}`, `HEAD~${back}:refs/heads/main`);
-    }),
-  );
-  const expected = names.flatMap((name) => ["0", "1", "2", "3", "4"].map((id) => `${name} ${id}`));
-  const told = (receiver: Receiver, { secret }: Made): string[] =>
-    receiver.received.map((request) => read(secret, request)).map(({ id, data }) => `${data.repository.name} ${id}`);
-  const inOrder = (ids: readonly string[]): void => {
-    for (const name of names) {
-      const own = ids.filter((id) => id.startsWith(name));
+test(
+  "an endpoint that fails or hangs delays no other, and messages stay in the order of each repository",
+  { tags: "sweep" },
+  async () => {
+    const server = await start();
+    const [failing, hanging, fine] = await Promise.all(Array.from({ length: 3 }, newReceiver));
+    const made = await Promise.all([failing, hanging, fine].map((one) => hook(server, "mixed", { url: one!.url })));
+    let left = 3;
+    failing!.answer = (_, response) => response.writeHead(left-- > 0 ? 500 : 204).end();
+    hanging!.answer = () => undefined;
+    const names = ["a", "b", "c"];
+    const backs = [39, 38, 37, 36];
+    const began = Date.now();
+    await Promise.all(
+      names.map(async (name) => {
+        for (const back of backs) await push(server, `mixed/${name}`, `HEAD~${back}:refs/heads/main`);
+      }),
+    );
+    const expected = names.flatMap((name) => ["0", "1", "2", "3", "4"].map((id) => `${name} ${id}`));
+    const told = (receiver: Receiver, { secret }: Made): string[] =>
+      receiver.received.map((request) => read(secret, request)).map(({ id, data }) => `${data.repository.name} ${id}`);
+    const inOrder = (ids: readonly string[]): void => {
+      for (const name of names) {
+        const own = ids.filter((id) => id.startsWith(name));
+        expect(own).toEqual(own.toSorted());
+      }
+    };
+    await fine!.count(expected.length);
+    expect(fine!.received.at(-1)!.atMs - began).toBeLessThan(10_000);
+    expect(told(fine!, made[2]!).toSorted()).toEqual(expected);
+    inOrder(told(fine!, made[2]!));
+    await failing!.count(expected.length + 3);
+    const heard = told(failing!, made[0]!);
+    expect([...new Set(heard)].toSorted()).toEqual(expected);
+    inOrder(heard);
+  },
+);
+
+test(
+  "after the server was killed, each event of each repository is delivered, in order",
+  { tags: "sweep" },
+  async () => {
+    const server = await start();
+    const receiver = await newReceiver();
+    const { secret } = await hook(server, "killed", { url: receiver.url });
+    receiver.answer = (_, response) => response.writeHead(Math.random() < 0.3 ? 500 : 204).end();
+    const wanted: string[] = [];
+    for (let i = 0; i < 16; i++) {
+      const name = i % 2 === 0 ? "even" : "odd";
+      await push(server, `killed/${name}`, `HEAD~${39 - i}:refs/heads/main`);
+      wanted.push(`${name} ${Math.floor(i / 2) + 1}`);
+      if (i % 4 === 3) {
+        await server.kill();
+        await server.restart();
+      }
+    }
+    receiver.answer = (_, response) => response.writeHead(204).end();
+    const ids = (): string[] =>
+      receiver.received
+        .map((request) => read(secret, request))
+        .filter(({ type }) => type === "push")
+        .map(({ id, data }) => `${data.repository.name} ${id}`);
+    for (const endMs = Date.now() + 60_000; Date.now() < endMs; await sleep(200)) {
+      // The simulator rings no alarm of an object that nobody has asked since its restart.
+      for (const path of ["/repos/killed/even/stats", "/repos/killed/odd/stats", "/owners/killed/webhooks"])
+        await ask(server, "GET", path);
+      if (new Set(ids()).size === wanted.length) break;
+    }
+    expect([...new Set(ids())].toSorted()).toEqual(wanted.toSorted());
+    for (const name of ["even", "odd"]) {
+      const own = ids().filter((id) => id.startsWith(name));
+      // Each comes again only at once, or after a failure: never before what was taken.
       expect(own).toEqual(own.toSorted());
     }
-  };
-  await fine!.count(expected.length);
-  expect(fine!.received.at(-1)!.atMs - began).toBeLessThan(10_000);
-  expect(told(fine!, made[2]!).toSorted()).toEqual(expected);
-  inOrder(told(fine!, made[2]!));
-  await failing!.count(expected.length + 3);
-  const heard = told(failing!, made[0]!);
-  expect([...new Set(heard)].toSorted()).toEqual(expected);
-  inOrder(heard);
-});
+  },
+);
 
-test("after the server was killed, each event of each repository is delivered, in order", async () => {
-  const server = await start();
-  const receiver = await newReceiver();
-  const { secret } = await hook(server, "killed", { url: receiver.url });
-  receiver.answer = (_, response) => response.writeHead(Math.random() < 0.3 ? 500 : 204).end();
-  const wanted: string[] = [];
-  for (let i = 0; i < 16; i++) {
-    const name = i % 2 === 0 ? "even" : "odd";
-    await push(server, `killed/${name}`, `HEAD~${39 - i}:refs/heads/main`);
-    wanted.push(`${name} ${Math.floor(i / 2) + 1}`);
-    if (i % 4 === 3) {
-      await server.kill();
-      await server.restart();
-    }
-  }
-  receiver.answer = (_, response) => response.writeHead(204).end();
-  const ids = (): string[] =>
-    receiver.received
-      .map((request) => read(secret, request))
-      .filter(({ type }) => type === "push")
-      .map(({ id, data }) => `${data.repository.name} ${id}`);
-  for (const endMs = Date.now() + 60_000; Date.now() < endMs; await sleep(200)) {
-    // The simulator rings no alarm of an object that nobody has asked since its restart.
-    for (const path of ["/repos/killed/even/stats", "/repos/killed/odd/stats", "/owners/killed/webhooks"])
-      await ask(server, "GET", path);
-    if (new Set(ids()).size === wanted.length) break;
-  }
-  expect([...new Set(ids())].toSorted()).toEqual(wanted.toSorted());
-  for (const name of ["even", "odd"]) {
-    const own = ids().filter((id) => id.startsWith(name));
-    // Each comes again only at once, or after a failure: never before what was taken.
-    expect(own).toEqual(own.toSorted());
-  }
-});
-
-test("without a webhook and a reader the log ends, and begins anew", async () => {
+test("without a webhook and a reader the log ends, and begins anew", { tags: "sweep" }, async () => {
   const server = await start({ LISTEN_LIFE_MS: 1_500, HEARD_STEP_MS: 0 });
   const receiver = await newReceiver();
   const made = await hook(server, "over", { url: receiver.url, events: ["push"] });

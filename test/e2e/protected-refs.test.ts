@@ -315,7 +315,7 @@ test("a restore is held against the rules", async () => {
   expect((await restore(ADMIN)).status).toBe(201);
 });
 
-test("rules are set by admins, shown to readers, kept in their order, and bounded", async () => {
+test("rules are set by admins, shown to readers, kept in their order, and bounded", { tags: "sweep" }, async () => {
   const reader = await makeToken({ right: "read" });
   const path = `/repos/${NAME}/protected-refs`;
   const rules = [

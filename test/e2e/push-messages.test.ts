@@ -1,5 +1,5 @@
 // What git shows its user when something is wrong with a push, or worth knowing.
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { FSCK_MESSAGES } from "../../src/codec/fsck-messages.ts";
@@ -59,8 +59,8 @@ test("a push that is too large for one request is told the way out, any other is
   expect(shown).toContain(
     [
       "remote: This push is too large for one request. It can come in steps, which go on after a cut:",
-      "remote:     npm install -g holdfast",
-      `remote:     git push holdfast::${url}.git main feature/a`,
+      `remote:     curl -fo ~/git-remote-holdfast ${strict.url}/-/git-remote-holdfast && chmod +x ~/git-remote-holdfast`,
+      `remote:     PATH=~:$PATH git push holdfast::${url}.git main feature/a`,
     ].join("\n"),
   );
   expect(shown).toContain("objects in a pack exceeds the limit of 40");
@@ -132,7 +132,7 @@ test("a file that is too large is told by its size, with what names it", async (
   await git(large, "commit", "-q", "-m", "large");
   const shown = await push(large, `${strict.url}/messages/large`, "main");
   const [, limit, size, command] =
-    /remote unpack failed: a file .* exceeds the limit of (\d+) \(it is (\d+)\): (.*) finds it; remove it/.exec(
+    /remote unpack failed: a file .* exceeds the limit of (\d+) \(it is (\d+)\): (.*) finds it; move it to Git LFS/.exec(
       shown,
     ) ?? [];
   expect([limit, size], shown).toEqual([String(MAX_FILE_BYTES), String(MAX_FILE_BYTES + 5)]);
@@ -145,6 +145,14 @@ test("a pack that is too large is told with what would do", async () => {
   expect(await push(dir, `${strict.url}/messages/many`, "main")).toMatch(
     /remote unpack failed: objects in a pack exceeds the limit of 40 \(it is \d+\): push the history in parts/,
   );
+  // Programs are told by a word of its own.
+  await git(dir, "bundle", "create", "-q", join(dir, "many.bundle"), "main");
+  const { status, body } = await askApi<{ error: object }>(strict, "/repos/messages/restored/backup.bundle", {
+    method: "PUT",
+    body: await readFile(join(dir, "many.bundle")),
+    headers: { "Content-Type": "application/x-git-bundle" },
+  });
+  expect([status, body.error]).toEqual([413, expect.objectContaining({ code: "too-large", limitKind: "pack" })]);
 });
 
 test("a finding of fsck is told with its meaning, and whether a setting would let it pass", async () => {

@@ -1,4 +1,5 @@
-/** With a queue bound, every event goes there, too, as the runtime's own simulator of queues takes it. */
+/** With a queue bound, every event goes there, too, as the runtime's own simulator of queues takes
+ * it. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { askApi } from "../harness/api.ts";

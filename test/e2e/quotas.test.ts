@@ -116,10 +116,40 @@ test("what a full repository is sent is refused before it is read, and git says 
   const commit = { branch: "main", message: "m", author: ADA, operations: [{ op: "put", path: "a", content: "a" }] };
   const posted = await ask<{ error: unknown }>("/repos/me/full/commits", ADMIN, { method: "POST", json: commit });
   expect(posted.status).toBe(413);
-  expect(posted.body.error).toMatchObject({ code: "too-large", message: expect.stringContaining("that is the quota") });
+  const message = expect.stringContaining("that is the quota") as unknown;
+  expect(posted.body.error).toMatchObject({ code: "too-large", limitKind: "quota", message });
   expect((await ask("/repos/me/full/maintenance", ADMIN, { method: "POST" })).status).toBe(200);
   await set("/repos/me/full/quota", null);
   await git(history, "push", "-q", urlOf("me/full"), "main");
+});
+
+test("a fork's quota counts what is its own, and nothing of its parent", async () => {
+  expect((await pushLarge("me/parent", 1_000_000, 1, "main")).unpack).toBe("ok");
+  const made = await ask("/repos/me/parent/forks", ADMIN, { method: "POST", json: { name: "forked" } });
+  expect(made.status).toBe(201);
+  const path = "/repos/me/forked/quota";
+  const { sizeBytes, objectCount } = await heard(path, (standing) => standing.sizeBytes > 0);
+  // Its refs and its log.
+  expect(sizeBytes).toBeLessThan(1_000);
+  expect(objectCount).toBe(0);
+  await set(path, sizeBytes + 100_000, 3);
+  expect((await pushLarge("me/forked", 150_000, 2)).unpack).toContain(
+    `the repository with this push (bytes) exceeds the limit of ${sizeBytes + 100_000}`,
+  );
+  expect([...(await readRefs(urlOf("me/forked"))).keys()]).toEqual(["refs/heads/main"]);
+  expect((await pushLarge("me/forked", 50_000, 3)).unpack).toBe("ok");
+  // What the parent has is not counted, even when it is sent once more.
+  await set(path, null, 6);
+  expect((await pushLarge("me/forked", 1_000_000, 1, "again")).unpack).toBe("ok");
+  const after = await heard(path, (standing) => standing.objectCount > 0);
+  expect(after.objectCount).toBe(3);
+  expect(after.sizeBytes).toBeLessThan(100_000);
+  expect((await pushLarge("me/forked", 10, 4)).unpack).toBe("ok");
+  expect((await pushLarge("me/forked", 10, 5)).unpack).toContain("(objects) exceeds the limit of 6");
+  // Deleting the parent gives the fork nothing to answer for.
+  expect((await ask("/repos/me/parent", ADMIN, { method: "DELETE" })).status).toBe(204);
+  await set(path, sizeBytes + 100_000, null);
+  expect((await pushLarge("me/forked", 10_000, 6)).unpack).toBe("ok");
 });
 
 test("objects are counted as they are declared, and exactly when they are stored", async () => {
@@ -142,9 +172,11 @@ test("objects are counted as they are declared, and exactly when they are stored
 });
 
 test("the deployment's default holds where nothing else is set, and a restore is a push", async () => {
+  const chunks = async (): Promise<string[]> => [...(await server.readObjects("/chunks/")).keys()].toSorted();
+  const before = await chunks();
   expect((await pushLarge("me/default", DEFAULT_BYTES, 1)).unpack).toContain(`the limit of ${DEFAULT_BYTES}`);
   // The push had begun to write.
-  await expect.poll(async () => (await server.readObjects("/chunks/")).size, { timeout: 30_000 }).toBe(0);
+  await expect.poll(chunks, { timeout: 30_000 }).toEqual(before);
   await git(history, "push", "-q", urlOf("me/default"), "main");
   const bundle = (await tryGit(history, ["bundle", "create", "-q", "-", "main"])).stdoutBytes;
   await set("/owners/he/quota", 1);

@@ -11,6 +11,8 @@ afterAll(() => server.close());
 test.each([
   ["257 KiB", 1, 257 * KIB],
   ["1 MB in 10 files", 10, MB / 10],
+  ["5 MB in 50 files", 50, MB / 10],
+  ["a blob of 12 MB", 1, 12 * MB],
   ["20 MB in 20 files", 20, MB],
   ["20 MB in 2,500 files", 2_500, 8_000],
   ["blobs of 3 MB", 7, 3 * MB],

@@ -25,13 +25,8 @@ test.each([1, 10])("a push under 256 KiB costs no R2 operation, in %i files", as
 });
 
 // `r2-operations.sweep.test.ts` has further sizes.
-test.each([
-  ["257 KiB in 257 files", 257, KIB],
-  ["5 MB in 50 files", 50, MB / 10],
-  ["a blob of 12 MB", 1, 12 * MB],
-])("a push of %s costs a PUT for every 2 MB and 2 more at the most", (_, files, sizeBytes) =>
-  expectFewPuts(server, files, sizeBytes),
-);
+test("a push of 257 KiB in 257 files costs a PUT for every 2 MB and 2 more at the most", () =>
+  expectFewPuts(server, 257, KIB));
 
 test("a ref moved without a pack, and one deleted, cost no R2 operation", async () => {
   const origin = await makeNoise(1, 100);

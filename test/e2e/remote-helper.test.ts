@@ -14,6 +14,7 @@ import { type Server, startServer } from "../harness/server.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
 
 const BODY_BYTES = 200_000;
+const MAX_FILE_BYTES = 1_000_000;
 
 /** Everything goes in steps, of some ten commits each. */
 const IN_STEPS: HelperConfig = { plainObjects: 1, stepObjects: 100, partBytes: 8_000 };
@@ -22,7 +23,11 @@ let server: Server;
 let history: string;
 
 beforeAll(async () => {
-  server = await startServer({ vars: { LIMITS: JSON.stringify({ maxPackObjects: 400, maxPartBytes: 150_000 }) } });
+  server = await startServer({
+    vars: {
+      LIMITS: JSON.stringify({ maxPackObjects: 400, maxPartBytes: 150_000, maxObjectSizeBytes: MAX_FILE_BYTES }),
+    },
+  });
   history = await makeHistory({ commits: 120, files: 30, branches: 6, merges: 3, tags: 6, upheavals: 8 });
   const blob = (await git(history, "ls-tree", "-r", "main")).split(/\s/)[2]!;
   await git(history, "tag", "-a", "-m", "a blob", "of-blob", blob);
@@ -152,7 +157,7 @@ test("a session that has ended meanwhile is replaced by another", { tags: "sweep
   await expectSame(url, history);
 });
 
-test("a push beyond the quota ends at once, and goes on when there is room", async () => {
+test("a push beyond the quota ends at once, and goes on when there is room", { tags: "sweep" }, async () => {
   const { name, url, remote } = newRemote();
   const dir = await makeRepository("fat");
   for (const file of ["a", "b"]) {
@@ -179,7 +184,7 @@ test("a push beyond the quota ends at once, and goes on when there is room", asy
   await expectSame(url, dir, "main");
 });
 
-test("connections that are cut at any place are taken up again", async () => {
+test("connections that are cut at any place are taken up again", { tags: "sweep" }, async () => {
   const { url, remote } = newRemote();
   let pieces = 0;
   proxy.cutAt = ({ path }) => path.includes("/uploads") && ++pieces % 5 === 0;
@@ -203,7 +208,28 @@ test("a file above the platform's limit: a plain push fails with 413, the helper
   await expectSame(url, dir, "main");
 });
 
-test("steps that the server refuses as too large become smaller", async () => {
+test("a file that no server takes is named once, with the way out", { tags: "sweep" }, async () => {
+  const { url, remote } = newRemote();
+  const dir = await makeRepository("huge");
+  writeFileSync(join(dir, "huge.bin"), randomBytes(MAX_FILE_BYTES + 5));
+  await git(dir, "add", ".");
+  await git(dir, "commit", "-q", "-m", "a huge file");
+  const { code, stderr } = await tryHelper(dir, ["push", remote, "main"], { plainBytes: 1_000 });
+  expect(code).not.toBe(0);
+  expect(stderr).toContain(`exceeds the limit of ${MAX_FILE_BYTES} (it is ${MAX_FILE_BYTES + 5})`);
+  expect(stderr).toContain("finds it; move it to Git LFS (git lfs migrate import)");
+  expect(stepsOf(proxy)).toBe(1);
+  expect(partBytes()).toBeLessThan(1.1 * MAX_FILE_BYTES);
+  expect(await git(dir, "ls-remote", url)).toBe("");
+  // Without it, the same push goes through.
+  await git(dir, "rm", "-q", "huge.bin");
+  await git(dir, "commit", "-q", "--amend", "--allow-empty", "-m", "no file");
+  const again = await tryHelper(dir, ["push", remote, "main"], IN_STEPS);
+  expect(again.code, again.stderr).toBe(0);
+  await expectSame(url, dir, "main");
+});
+
+test("steps that the server refuses as too large become smaller", { tags: "sweep" }, async () => {
   const { url, remote } = newRemote();
   const strict = await startServer({ vars: { LIMITS: JSON.stringify({ maxIndexBytes: 480_000 }) } });
   try {
@@ -214,6 +240,24 @@ test("steps that the server refuses as too large become smaller", async () => {
     );
     expect(code, stderr).toBe(0);
     await expectSame(url.replace(server.url, strict.url), history);
+  } finally {
+    await strict.close();
+  }
+});
+
+test("a file that the server refuses is sent once, however large", { tags: "sweep" }, async () => {
+  const { remote } = newRemote();
+  const strict = await startServer({ vars: { LIMITS: JSON.stringify({ maxObjectSizeBytes: 100_000 }) } });
+  try {
+    const dir = await makeRepository("large-file");
+    writeFileSync(join(dir, "noise"), randomBytes(150_000));
+    await git(dir, "add", ".");
+    await git(dir, "commit", "-q", "-m", "noise");
+    const { code, stderr } = await tryHelper(dir, ["push", remote.replace(proxy.url, strict.url), "main"], IN_STEPS);
+    expect(code).toBe(1);
+    expect(stderr).toContain("100000");
+    const parts = strict.requests.filter(({ method, path }) => method === "PUT" && path.includes("/parts/"));
+    expect(parts.length).toBe(Math.ceil(150_000 / 8_000));
   } finally {
     await strict.close();
   }
@@ -233,14 +277,14 @@ describe("as with git push", () => {
   });
   const refsOf = (): Promise<string> => git(dir, "ls-remote", url, "refs/*");
 
-  test("a dry run sends nothing", async () => {
+  test("a dry run sends nothing", { tags: "sweep" }, async () => {
     const before = await refsOf();
     const { code, stderr } = await tryHelper(dir, ["push", "--dry-run", remote, "main"], IN_STEPS);
     expect([code, stderr]).toEqual([0, expect.stringContaining("main -> main")]);
     expect(await refsOf()).toBe(before);
   });
 
-  test("force is needed for what is no fast-forward, and refs are deleted beside", async () => {
+  test("force is needed for what is no fast-forward, and refs are deleted beside", { tags: "sweep" }, async () => {
     await git(dir, "checkout", "-q", "-b", "other", "main~60");
     for (let i = 0; i < 3; i++) await git(dir, "commit", "-q", "--allow-empty", "-m", `other ${i}`);
     const refused = await tryHelper(dir, ["push", remote, "other:main"], IN_STEPS);
@@ -270,50 +314,54 @@ describe("as with git push", () => {
   });
 });
 
-test("tokens come from git's credential helper; one that is revoked meanwhile ends the push", async () => {
-  const ADMIN = "correct-horse-battery";
-  const closed = await startServer({
-    vars: { ACCESS: "token", ADMIN_TOKEN: ADMIN },
-    constants: { ANSWER_LIFE_MS: 300 },
-  });
-  const front = await startFrontProxy(closed.url);
-  try {
-    const headers = { Authorization: `Bearer ${ADMIN}` };
-    const make = { owner: "me", name: "pusher", right: "write" };
-    const made = await askApi<{ id: string; token: string }>(closed, "/tokens", {
-      method: "POST",
-      json: make,
-      headers,
+test(
+  "tokens come from git's credential helper; one that is revoked meanwhile ends the push",
+  { tags: "sweep" },
+  async () => {
+    const ADMIN = "correct-horse-battery";
+    const closed = await startServer({
+      vars: { ACCESS: "token", ADMIN_TOKEN: ADMIN },
+      constants: { ANSWER_LIFE_MS: 300 },
     });
-    const store = join(makeTempDir("credentials"), "store");
-    const { host } = new URL(front.url);
-    writeFileSync(store, `http://git:${made.body.token}@${host}\n`);
-    const config = ["-c", `credential.helper=store --file=${store}`];
-    const remote = `holdfast::${front.url}/me/private`;
-    const first = await tryHelper(history, [...config, "push", remote, "main"], IN_STEPS);
-    expect(first.code, first.stderr).toBe(0);
-    let isRevoked = false;
-    front.cutAt = ({ path }) => {
-      if (path.endsWith("/steps") && !isRevoked) {
-        isRevoked = true;
-        void askApi(closed, `/tokens/${made.body.id}`, { method: "DELETE", headers });
-      }
-      return false;
-    };
-    const other = await makeHistory({ commits: 150, files: 20, seed: 7 });
-    const second = await tryHelper(other, [...config, "push", `${remote}-2`, "main"], IN_STEPS, {
-      env: { GIT_ASKPASS: "/bin/false" },
-    });
-    expect(isRevoked).toBe(true);
-    await sleep(400);
-    expect(second.code, second.stderr).not.toBe(0);
-    const refs = await git(other, "ls-remote", `${closed.url.replace("://", `://x:${ADMIN}@`)}/me/private-2`);
-    expect(refs).toBe("");
-  } finally {
-    await front.close();
-    await closed.close();
-  }
-});
+    const front = await startFrontProxy(closed.url);
+    try {
+      const headers = { Authorization: `Bearer ${ADMIN}` };
+      const make = { owner: "me", name: "pusher", right: "write" };
+      const made = await askApi<{ id: string; token: string }>(closed, "/tokens", {
+        method: "POST",
+        json: make,
+        headers,
+      });
+      const store = join(makeTempDir("credentials"), "store");
+      const { host } = new URL(front.url);
+      writeFileSync(store, `http://git:${made.body.token}@${host}\n`);
+      const config = ["-c", `credential.helper=store --file=${store}`];
+      const remote = `holdfast::${front.url}/me/private`;
+      const first = await tryHelper(history, [...config, "push", remote, "main"], IN_STEPS);
+      expect(first.code, first.stderr).toBe(0);
+      let isRevoked = false;
+      front.cutAt = ({ path }) => {
+        if (path.endsWith("/steps") && !isRevoked) {
+          isRevoked = true;
+          void askApi(closed, `/tokens/${made.body.id}`, { method: "DELETE", headers });
+        }
+        return false;
+      };
+      const other = await makeHistory({ commits: 150, files: 20, seed: 7 });
+      const second = await tryHelper(other, [...config, "push", `${remote}-2`, "main"], IN_STEPS, {
+        env: { GIT_ASKPASS: "/bin/false" },
+      });
+      expect(isRevoked).toBe(true);
+      await sleep(400);
+      expect(second.code, second.stderr).not.toBe(0);
+      const refs = await git(other, "ls-remote", `${closed.url.replace("://", `://x:${ADMIN}@`)}/me/private-2`);
+      expect(refs).toBe("");
+    } finally {
+      await front.close();
+      await closed.close();
+    }
+  },
+);
 
 test("two pushes at once from one repository both arrive", { tags: "sweep" }, async () => {
   const { url, remote } = newRemote();

@@ -71,7 +71,7 @@ const REFUSED = {
   refs: new Map([["refs/heads/late", "unpacker error"]]),
 };
 
-test("what is under way does not land once its token is good for nothing", async () => {
+test("what is under way does not land once its token is good for nothing", { tags: "sweep" }, async () => {
   const history = await makeHistory({ commits: 2, files: 2 });
   const names = ["revoked", "expired", "given", "kept"];
   await Promise.all(names.map((name) => git(history, "push", urlOf(`me/${name}`, ADMIN), "HEAD:refs/heads/main")));

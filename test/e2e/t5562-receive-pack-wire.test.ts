@@ -116,7 +116,7 @@ test("400: gzip with a wrong checksum", async () => {
   await expectRefusal(400, zipped, { "content-encoding": "gzip" });
 });
 
-test("413: a gzip bomb, of nothing and behind good commands", async () => {
+test("413: a gzip bomb, of nothing and behind good commands", { tags: "sweep" }, async () => {
   const peakBytes = server.readUsage().memoryBytes;
   const zeros = Buffer.alloc(200_000_000);
   await expectRefusal(413, gzipSync(zeros), { "content-encoding": "gzip" });
@@ -148,7 +148,8 @@ test("405: any other method", async () => {
   expect((await request(`${url}/git-receive-pack`)).status).toBe(405);
 });
 
-/** Sends raw bytes and reads until the server, which has begun to answer, closes or is silent for a second. */
+/** Sends raw bytes and reads until the server, which has begun to answer, closes or is silent for a
+ * second. */
 async function exchange(bytes: Uint8Array): Promise<string> {
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
   const received: Buffer[] = [];
@@ -219,13 +220,17 @@ test.concurrent("slow large pushes give their places up to those that wait for t
   );
 });
 
-test.concurrent("408: one byte at a time, in the commands or in the pack, while others are served at once", async () => {
-  const slow = [expectRefusal(408, dripping(body)), expectRefusal(408, headThenDripping()), expectSlowJson()];
-  let isAnswered = false;
-  void Promise.race(slow.map((answer) => answer.catch(() => undefined))).then(() => (isAnswered = true));
-  await sleep(2 * PART_MS);
-  expect((await sendPush(`${server.url}/me/meanwhile.git`, push)).unpack).toBe("ok");
-  // The slow client still waits.
-  expect(isAnswered).toBe(false);
-  await Promise.all(slow);
-});
+test.concurrent(
+  "408: one byte at a time, in the commands or in the pack, while others are served at once",
+  { tags: "sweep" },
+  async () => {
+    const slow = [expectRefusal(408, dripping(body)), expectRefusal(408, headThenDripping()), expectSlowJson()];
+    let isAnswered = false;
+    void Promise.race(slow.map((answer) => answer.catch(() => undefined))).then(() => (isAnswered = true));
+    await sleep(2 * PART_MS);
+    expect((await sendPush(`${server.url}/me/meanwhile.git`, push)).unpack).toBe("ok");
+    // The slow client still waits.
+    expect(isAnswered).toBe(false);
+    await Promise.all(slow);
+  },
+);

@@ -89,39 +89,43 @@ test("maintenance on demand merges, prunes and tells; git finds all sound", asyn
   await cloneSound(url, await git(dir, "rev-parse", "main"));
 });
 
-test("works that follow each other meet no jobs; these begin when nobody has asked for anything for a while", async () => {
-  const quietMs = 1_500;
-  const waiting = await startServer({ vars: { LIMITS: JSON.stringify({ quietMs }) } });
-  try {
-    const dir = await makeRepository("followed.git", "--bare");
-    const files = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`d${i % 9}/f${i}`, `file ${i}\n`]));
-    await commitFiles(dir, "main", files);
-    const [url, beside] = [`${waiting.url}/me/followed.git`, `${waiting.url}/me/beside.git`];
-    await git(dir, "push", "-q", url, "main");
-    await git(dir, "push", "-q", beside, "main");
-    const pause = () => new Promise((resolve) => setTimeout(resolve, quietMs / 15));
-    for (const endMs = Date.now() + 2 * quietMs; Date.now() < endMs; await pause()) await git(dir, "ls-remote", url);
-    // The first request of a push to a new name: there is no repository to ask yet.
-    const beginning = `${waiting.url}/me/new.git/info/refs?service=git-receive-pack`;
-    for (const endMs = Date.now() + 2 * quietMs; Date.now() < endMs; await pause())
-      await (await fetch(beginning)).arrayBuffer();
-    const jobs = (): string[] => waiting.takeEvents().flatMap((event) => (event.event === "job" ? [event.kind] : []));
-    expect(jobs()).toEqual([]);
-    for (const repository of ["followed", "beside"]) {
-      // Reading the status delays nothing.
-      for (let tries = 0; ; tries++) {
-        const path = `${waiting.url}/api/repos/me/${repository}/worktrees`;
-        const { worktrees } = (await (await fetch(path)).json()) as { worktrees: { state: string }[] };
-        if (worktrees[0]!.state === "ready") break;
-        if (tries === 300) throw new Error(`${repository} is not written`);
-        await new Promise((resolve) => setTimeout(resolve, 50));
+test(
+  "works that follow each other meet no jobs; these begin when nobody has asked for anything for a while",
+  { tags: "sweep" },
+  async () => {
+    const quietMs = 1_500;
+    const waiting = await startServer({ vars: { LIMITS: JSON.stringify({ quietMs }) } });
+    try {
+      const dir = await makeRepository("followed.git", "--bare");
+      const files = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`d${i % 9}/f${i}`, `file ${i}\n`]));
+      await commitFiles(dir, "main", files);
+      const [url, beside] = [`${waiting.url}/me/followed.git`, `${waiting.url}/me/beside.git`];
+      await git(dir, "push", "-q", url, "main");
+      await git(dir, "push", "-q", beside, "main");
+      const pause = () => new Promise((resolve) => setTimeout(resolve, quietMs / 15));
+      for (const endMs = Date.now() + 2 * quietMs; Date.now() < endMs; await pause()) await git(dir, "ls-remote", url);
+      // The first request of a push to a new name: there is no repository to ask yet.
+      const beginning = `${waiting.url}/me/new.git/info/refs?service=git-receive-pack`;
+      for (const endMs = Date.now() + 2 * quietMs; Date.now() < endMs; await pause())
+        await (await fetch(beginning)).arrayBuffer();
+      const jobs = (): string[] => waiting.takeEvents().flatMap((event) => (event.event === "job" ? [event.kind] : []));
+      expect(jobs()).toEqual([]);
+      for (const repository of ["followed", "beside"]) {
+        // Reading the status delays nothing.
+        for (let tries = 0; ; tries++) {
+          const path = `${waiting.url}/api/repos/me/${repository}/worktrees`;
+          const { worktrees } = (await (await fetch(path)).json()) as { worktrees: { state: string }[] };
+          if (worktrees[0]!.state === "ready") break;
+          if (tries === 300) throw new Error(`${repository} is not written`);
+          await new Promise((resolve) => setTimeout(resolve, 50));
+        }
       }
+      expect(jobs()).toEqual(["materialize", "materialize"]);
+    } finally {
+      await waiting.close();
     }
-    expect(jobs()).toEqual(["materialize", "materialize"]);
-  } finally {
-    await waiting.close();
-  }
-});
+  },
+);
 
 test("maintenance asks for the same token as everything", async () => {
   const { url } = await shareServer("t7900", WITH_TOKENS);

@@ -90,8 +90,8 @@ async function pushBombs(): Promise<void> {
   expect(await sendPush(url, { commands, pack })).toMatchObject({ unpack: "ok" });
 }
 
-/** Runs an action while other requests ask for the refs, which must be answered meanwhile. The bounds
- * are of CPU, since a busy machine takes longer for everything. */
+/** Runs an action while other requests ask for the refs, which must be answered meanwhile. The
+ * bounds are of CPU, since a busy machine takes longer for everything. */
 async function inTime<Result>(work: Promise<Result>): Promise<Result> {
   const cpuMs = (): number => server.readUsage().cpuSeconds * 1000;
   const startMs = cpuMs();
@@ -171,23 +171,31 @@ function testArchives(): void {
     expect(cursors).toEqual([...new Set(cursors)].toSorted());
   });
 
-  test("an archive of empty trees is refused in words, and one of submodules begins and ends when nobody reads it", async () => {
-    for (const name of ["hollow.tar", "hollow.zip", "hollow.tar.gz"]) {
-      const answer = await inTime(askApi(server, `/repos/me/bomb/archive/${name}`));
-      expect(answer).toMatchObject({ status: 413, body: { error: { code: "too-large" } } });
-    }
-    const archive = await inTime(fetch(`${server.url}/api/repos/me/bomb/archive/linked.tar.gz`));
-    expect(archive.status).toBe(200);
-    await archive.body!.cancel();
-  }, 180_000);
+  test(
+    "an archive of empty trees is refused in words, and one of submodules begins and ends when nobody reads it",
+    { tags: "sweep", timeout: 180_000 },
+    async () => {
+      for (const name of ["hollow.tar", "hollow.zip", "hollow.tar.gz"]) {
+        const answer = await inTime(askApi(server, `/repos/me/bomb/archive/${name}`));
+        expect(answer).toMatchObject({ status: 413, body: { error: { code: "too-large" } } });
+      }
+      const archive = await inTime(fetch(`${server.url}/api/repos/me/bomb/archive/linked.tar.gz`));
+      expect(archive.status).toBe(200);
+      await archive.body!.cancel();
+    },
+  );
 
-  test("a merge of two bombs, and an archive that is not read to its end", async () => {
-    const merge = { base: "main", head: "fork", message: "Merge", author: { name: "Ada", email: "ada@example.com" } };
-    const merged = await inTime(askApi(server, "/repos/me/bomb/merge", { method: "POST", json: merge }));
-    expect(merged).toMatchObject({ status: 413, body: { error: { code: "too-large" } } });
-    const archive = await fetch(`${server.url}/api/repos/me/bomb/archive/main.tar`);
-    expect(archive.status).toBe(200);
-    await archive.body!.cancel();
-    expect((await readRefs(url)).get("refs/heads/main")).toBe(tip.oid);
-  }, 180_000);
+  test(
+    "a merge of two bombs, and an archive that is not read to its end",
+    { tags: "sweep", timeout: 180_000 },
+    async () => {
+      const merge = { base: "main", head: "fork", message: "Merge", author: { name: "Ada", email: "ada@example.com" } };
+      const merged = await inTime(askApi(server, "/repos/me/bomb/merge", { method: "POST", json: merge }));
+      expect(merged).toMatchObject({ status: 413, body: { error: { code: "too-large" } } });
+      const archive = await fetch(`${server.url}/api/repos/me/bomb/archive/main.tar`);
+      expect(archive.status).toBe(200);
+      await archive.body!.cancel();
+      expect((await readRefs(url)).get("refs/heads/main")).toBe(tip.oid);
+    },
+  );
 }

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 // Six of 32 MiB each, minus what the sockets hold.
-test("unread: six files", async () => {
+test("unread: six files", { tags: "sweep" }, async () => {
   const paths = Array.from({ length: 6 }, () => "raw/main/large.txt");
   expect(await measureUnread(server, paths)).toBeLessThan(64);
 });

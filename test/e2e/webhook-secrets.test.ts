@@ -1,4 +1,5 @@
-/** The secrets of webhooks are shown once, and are in no other answer, no page, no log and no message. */
+/** The secrets of webhooks are shown once, and are in no other answer, no page, no log and no
+ * message. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { askApi } from "../harness/api.ts";
@@ -28,7 +29,7 @@ afterAll(async () => {
   receiver.close();
 });
 
-test("whatever is asked and whatever fails", async () => {
+test("whatever is asked and whatever fails", { tags: "sweep" }, async () => {
   const shown: string[] = [];
   const ask = async <Body>(method: string, path: string, json?: unknown): Promise<Body> => {
     const { body } = await askApi<Body>(server, path, { method, json, headers: OPERATOR });

@@ -1,4 +1,5 @@
-/** Webhooks of a server that is killed. It gives none of them up: see `webhooks.test.ts` for that. */
+/** Webhooks of a server that is killed. It gives none of them up: see `webhooks.test.ts` for
+ * that. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Webhook as Verifier } from "standardwebhooks";
 import { expect, onTestFinished, test } from "vitest";

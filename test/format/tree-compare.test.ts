@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { toHex } from "../../src/format/oid.ts";
 import { encodeTree, GITLINK_MODE, type TreeEntry } from "../../src/format/tree.ts";
-import { compareTrees } from "../../src/format/tree-compare.ts";
+import { compareTrees, type EntryChange } from "../../src/format/tree-compare.ts";
 import { Random } from "../harness/random.ts";
 
 const MODES = [0o100644, 0o100755, 0o120000, 0o040000, GITLINK_MODE];
@@ -10,10 +10,19 @@ type Told = [name: string, isTree: boolean, old: string | null, next: string | n
 
 const byName = (a: Told, b: Told): number => (`${a[0]} ${a[1]}` < `${b[0]} ${b[1]}` ? -1 : 1);
 
+/** Compares two trees that lie somewhere in memory. */
+function compareBytes(old: Uint8Array, next: Uint8Array, use: (change: EntryChange, memory: Buffer) => boolean): void {
+  const bytes = Buffer.concat([Buffer.alloc(3, 1), next, Buffer.alloc(2, 1), old, Buffer.alloc(7, 1)]);
+  const memory = { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.length) };
+  const oldRange = { start: 3 + next.length + 2, length: old.length };
+  compareTrees(memory, oldRange, { start: 3, length: next.length }, (change) => use(change, bytes));
+}
+
 function compare(old: Uint8Array, next: Uint8Array): Told[] {
   const told: Told[] = [];
-  compareTrees(old, next, ({ name, isTree, old, next }) => {
-    told.push([name, isTree, old && toHex(old), next && toHex(next)]);
+  compareBytes(old, next, ({ name, isTree, oldAt, nextAt }, memory) => {
+    const idAt = (at: number): string | null => (at < 0 ? null : toHex(memory, at));
+    told.push([name, isTree, idAt(oldAt), idAt(nextAt)]);
     return true;
   });
   return told.toSorted(byName);
@@ -69,6 +78,6 @@ test("the comparison ends when no more is wanted", () => {
   const oid = new Uint8Array(20).fill(7);
   const tree = encodeTree(Array.from({ length: 9 }, (_, i) => ({ name: `file-${i}`, mode: 0o100644, oid })));
   let told = 0;
-  compareTrees(new Uint8Array(0), tree, () => ++told < 3);
+  compareBytes(new Uint8Array(0), tree, () => ++told < 3);
   expect(told).toBe(3);
 });

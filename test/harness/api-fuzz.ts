@@ -66,8 +66,8 @@ export class ApiFuzzer {
     this.#ajv.addSchema({ $id: "api", ...document });
   }
 
-  /** Requests each route this many times, in rounds. Routes without a success have up to thirty times
-   * as many rounds, of ten requests each: what comes before a round takes longer than those.
+  /** Requests each route this many times, in rounds. Routes without a success have up to thirty
+   * times as many rounds, of ten requests each: what comes before a round takes longer than those.
    * @param between called before each round */
   async run(rounds: number, between: () => Promise<void>): Promise<FuzzResult> {
     const violations: Violation[] = [];

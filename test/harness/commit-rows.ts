@@ -5,7 +5,8 @@ import type { Server } from "./server.ts";
 /** Commits a file to branch `main` through the API, a few times.
  * @param path `owner/repository`
  * @param headers of the requests
- * @returns the most rows that a commit wrote: one that finds a job of the one before it writes a row less */
+ * @returns the most rows that a commit wrote: one that finds a job of the one before it writes a
+ * row less */
 export async function mostRows(
   server: Server,
   path: string,

@@ -1,5 +1,5 @@
-// Many events of one repository, told to endpoints of every bad kind while the server is killed again and
-// again; and what must be true of it afterwards.
+// Many events of one repository, told to endpoints of every bad kind while the server is killed
+// again and again; and what must be true of it afterwards.
 import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Webhook as Verifier } from "standardwebhooks";
@@ -215,7 +215,8 @@ async function awaitLast(server: Server, endpoints: readonly Endpoint[], last: s
   }
 }
 
-/** Each event at least once, none that is not in the log as it was told, and in the order of the log. */
+/** Each event at least once, none that is not in the log as it was told, and in the order of the
+ * log. */
 function checkTold({ name, told, taken }: Endpoint, log: readonly RepositoryEventRecord[]): void {
   const placeOf = new Map(log.map(({ id }, i) => [id, i]));
   for (const { id, type, timestamp, data } of told) {

@@ -4,6 +4,7 @@ import {
   type FileLabel,
   type MultipartWrite,
   type ObjectStat,
+  type SharedWrite,
   type SizedStream,
   wrongLength,
 } from "../../src/store/chunks/chunk-store.ts";
@@ -89,8 +90,18 @@ export class FaultyChunkStore implements ChunkStore {
   async createMultipart(key: string): Promise<MultipartWrite> {
     const write = await this.#write("createMultipart", key, () => this.#inner.createMultipart(key));
     return {
+      id: write.id,
       putPart: (number, bytes) => this.#write("putPart", key, () => write.putPart(number, bytes)),
       complete: () => this.#write("complete", key, () => write.complete()),
+      abort: () => this.#write("abort", key, () => write.abort()),
+    };
+  }
+
+  resumeMultipart(key: string, id: string): SharedWrite {
+    const write = this.#inner.resumeMultipart(key, id);
+    return {
+      putPart: (number, ...part) => this.#write("putPart", key, () => write.putPart(number, ...part)),
+      complete: (tags) => this.#write("complete", key, () => write.complete(tags)),
       abort: () => this.#write("abort", key, () => write.abort()),
     };
   }

@@ -21,8 +21,9 @@ const BOUND_SECONDS = 2;
 const WAIT_SECONDS = 10;
 
 /** Memory limit of a response: by the rise of the process, or by all that the isolate has in its
- * heap and buffers while its garbage is collected whenever it yields. The process also holds garbage
- * that V8 has yet to collect, and R2's simulator, through which a job writes thousands of files. */
+ * heap and buffers while its garbage is collected whenever it yields. The process also holds
+ * garbage that V8 has yet to collect, and R2's simulator, through which a job writes thousands of
+ * files. */
 const BOUND_BYTES = 64 * 1024 * 1024;
 
 /** Bytes of an archive that are read, and for how long: it may be endless. */

@@ -42,9 +42,13 @@ export class ImportBench {
     this.history = history;
   }
 
-  /** @param constants of the server's code, as waits */
-  static async open(constants: Readonly<Record<string, number>> = {}): Promise<ImportBench> {
-    const limits = { maxPackObjects: 900, pruneGraceMs: 0 };
+  /** @param constants of the server's code, as waits
+   * @param more limits of the deployment */
+  static async open(
+    constants: Readonly<Record<string, number>> = {},
+    more: Readonly<Record<string, number>> = {},
+  ): Promise<ImportBench> {
+    const limits = { maxPackObjects: 900, pruneGraceMs: 0, ...more };
     const secret = "a secret of the deployment, of which nobody knows";
     const vars = { ALLOW_PRIVATE_IMPORTS: "on", SECRETS_KEY: secret, LIMITS: JSON.stringify(limits) };
     const root = makeTempDir("served");

@@ -36,9 +36,10 @@ interface OpenBranch {
   left: number;
 }
 
-/** Makes a bare repository like that of a project of many years: files several directories deep that
- * are added all the time, of which a few change often and most seldom; topic branches of a few
- * commits, merged into `main`; now and then a file is renamed or deleted, or one of the root changed.
+/** Makes a bare repository like that of a project of many years: files several directories deep
+ * that are added all the time, of which a few change often and most seldom; topic branches of a few
+ * commits, merged into `main`; now and then a file is renamed or deleted, or one of the root
+ * changed.
  * @returns its path */
 export async function makeLongHistory(shape: LongHistoryShape): Promise<string> {
   const dir = await makeRepository("long.git", "--bare");

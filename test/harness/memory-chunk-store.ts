@@ -5,14 +5,25 @@ import {
   type FileLabel,
   type MultipartWrite,
   type ObjectStat,
+  type SharedWrite,
   type SizedStream,
   wrongLength,
 } from "../../src/store/chunks/chunk-store.ts";
+
+/** A part of an object that is being written. */
+interface Part {
+  readonly bytes: Uint8Array;
+  /** Differs from write to write. */
+  readonly tag: string;
+}
 
 /** Chunks in memory, for tests: keeps its own copies, as a bucket does. */
 export class MemoryChunkStore implements ChunkStore {
   readonly #objects = new Map<string, Uint8Array>();
   readonly #labels = new Map<string, FileLabel>();
+  /** The parts of writes that are under way, by their ids. */
+  readonly #writes = new Map<string, Part[]>();
+  #begun = 0;
 
   async put(key: string, bytes: Uint8Array): Promise<void> {
     this.#objects.set(key, bytes.slice());
@@ -25,26 +36,62 @@ export class MemoryChunkStore implements ChunkStore {
   }
 
   async createMultipart(key: string): Promise<MultipartWrite> {
-    const parts: Uint8Array[] = [];
+    const id = `write-${++this.#begun}`;
+    const parts: Part[] = [];
+    this.#writes.set(id, parts);
     return {
+      id,
       putPart: async (number, bytes) => {
-        parts[number - 1] = bytes.slice();
+        parts[number - 1] = { bytes: bytes.slice(), tag: "" };
       },
       complete: async () => {
         const missing = parts.findIndex((part) => part === undefined);
         if (missing >= 0) throw new GitError("storage-failed", { key, reason: `part ${missing + 1} was not written` });
-        const bytes = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
-        let at = 0;
-        for (const part of parts) {
-          bytes.set(part, at);
-          at += part.length;
-        }
-        this.#objects.set(key, bytes);
+        this.#join(key, id, parts);
       },
       abort: async () => {
-        parts.length = 0;
+        this.#writes.delete(id);
       },
     };
+  }
+
+  resumeMultipart(key: string, id: string): SharedWrite {
+    return {
+      putPart: async (number, stream, length) => {
+        const bytes = new Uint8Array(await new Response(stream as never).arrayBuffer());
+        if (bytes.length !== length) throw wrongLength(key, length, bytes.length);
+        const parts = this.#writes.get(id);
+        if (parts === undefined) throw new GitError("storage-failed", { key, reason: `there is no ${id}` });
+        const tag = `tag-${++this.#begun}`;
+        parts[number - 1] = { bytes, tag };
+        return tag;
+      },
+      complete: async (tags) => {
+        const parts = this.#writes.get(id);
+        if (parts === undefined || !tags.every((tag, i) => parts[i]?.tag === tag))
+          throw new GitError("conflict", { what: "object", reason: "there are other parts" });
+        this.#join(key, id, parts.slice(0, tags.length));
+      },
+      abort: async () => {
+        this.#writes.delete(id);
+      },
+    };
+  }
+
+  /** The ids of writes that are under way. */
+  get writes(): string[] {
+    return [...this.#writes.keys()];
+  }
+
+  #join(key: string, id: string, parts: readonly Part[]): void {
+    const bytes = new Uint8Array(parts.reduce((size, part) => size + part.bytes.length, 0));
+    let at = 0;
+    for (const part of parts) {
+      bytes.set(part.bytes, at);
+      at += part.bytes.length;
+    }
+    this.#objects.set(key, bytes);
+    this.#writes.delete(id);
   }
 
   async read(key: string, offset: number, length: number): Promise<Uint8Array> {
@@ -91,6 +138,8 @@ export class MemoryChunkStore implements ChunkStore {
     const copy = new MemoryChunkStore();
     for (const [key, bytes] of this.#objects) copy.#objects.set(rename(key), bytes);
     for (const [key, label] of this.#labels) copy.#labels.set(rename(key), label);
+    for (const [id, parts] of this.#writes) copy.#writes.set(id, [...parts]);
+    copy.#begun = this.#begun;
     return copy;
   }
 

@@ -16,6 +16,13 @@ export interface Mirror {
   readonly extraRefs: number;
   readonly pushes: number;
   readonly objects: number;
+  readonly lfs: {
+    readonly objects: number;
+    readonly bytes: number;
+    readonly missing: number;
+    readonly refused: number;
+    readonly refusal: string | null;
+  } | null;
   readonly underWay: { readonly done: number; readonly total: number } | null;
 }
 

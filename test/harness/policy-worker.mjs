@@ -1,5 +1,5 @@
-// A policy that does what the names of refs say: the first of these words decides. With `later` it lets
-// them be created, with `shown` it waits until it sees the commits.
+// A policy that does what the names of refs say: the first of these words decides. With `later` it
+// lets them be created, with `shown` it waits until it sees the commits.
 const ACTIONS = {
   throw: () => {
     throw new Error("the policy is broken");

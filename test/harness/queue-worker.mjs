@@ -1,5 +1,5 @@
-// The consumer of the deployment's queue: passes each event on to a receiver. What that does not take comes
-// again.
+// The consumer of the deployment's queue: passes each event on to a receiver. What that does not
+// take comes again.
 export default {
   async queue({ messages }, { RECEIVER }) {
     for (const message of messages) {

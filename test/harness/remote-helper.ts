@@ -3,7 +3,8 @@ import { delimiter, join, resolve } from "node:path";
 import { type GitInput, type GitResult, tryGit } from "./git.ts";
 import { makeTempDir } from "./temp-dir.ts";
 
-const MAIN = resolve(import.meta.dirname, "../../src/helper/main.ts");
+/** The helpers, by the names that git and git-lfs find them by. */
+const PROGRAMS = { "git-remote-holdfast": "main.ts", "git-lfs-holdfast": "lfs-main.ts" };
 
 let dir: string | undefined;
 
@@ -20,15 +21,19 @@ export function tryHelper(
   input: GitInput = {},
 ): Promise<GitResult> {
   const settings = Object.entries(config).flatMap(([name, value]) => ["-c", `holdfast.${name}=${value}`]);
-  const env = { PATH: `${binDir()}${delimiter}${process.env["PATH"]}`, ...input.env };
+  const path = input.env?.["PATH"] ?? process.env["PATH"];
+  const env = { ...input.env, PATH: `${helperDir()}${delimiter}${path}` };
   return tryGit(cwd, [...settings, ...args], { ...input, env });
 }
 
-function binDir(): string {
-  if (dir === undefined) {
-    dir = makeTempDir("bin");
-    const path = join(dir, "git-remote-holdfast");
-    writeFileSync(path, `#!/bin/sh\nexec "${process.execPath}" "${MAIN}" "$@"\n`);
+/** The folder that both helpers are in. */
+export function helperDir(): string {
+  if (dir !== undefined) return dir;
+  dir = makeTempDir("bin");
+  for (const [name, main] of Object.entries(PROGRAMS)) {
+    const path = join(dir, name);
+    const program = resolve(import.meta.dirname, "../../src/helper", main);
+    writeFileSync(path, `#!/bin/sh\nexec "${process.execPath}" "${program}" "$@"\n`);
     chmodSync(path, 0o755);
   }
   return dir;

@@ -1,8 +1,8 @@
-/** The tested Worker, with the LFS objects of its bucket in an S3 server. On the platform, R2 and its
- * S3 API are one store; in the local runtime R2 has no such API. So this module, which is the Worker's
- * entry point in those tests, gives the unchanged code a bucket that keeps LFS objects where signed
- * requests find them, and all others in the runtime's R2. It is JavaScript because the runtime reads
- * no TypeScript. */
+/** The tested Worker, with the LFS objects of its bucket in an S3 server. On the platform, R2 and
+ * its S3 API are one store; in the local runtime R2 has no such API. So this module, which is the
+ * Worker's entry point in those tests, gives the unchanged code a bucket that keeps LFS objects
+ * where signed requests find them, and all others in the runtime's R2. It is JavaScript because the
+ * runtime reads no TypeScript. */
 import { AwsClient } from "./aws4fetch.mjs";
 import worker, * as classes from "./worker.js";
 
@@ -75,6 +75,10 @@ class SharedBucket {
 
   createMultipartUpload(key) {
     return this.#inner.createMultipartUpload(key);
+  }
+
+  resumeMultipartUpload(key, id) {
+    return this.#inner.resumeMultipartUpload(key, id);
   }
 
   /** @returns null: there is no such object */

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { BucketDoor } from "../../src/store/chunks/signed-requests.ts";
+import type { S3Bucket } from "../../src/store/chunks/signed-requests.ts";
 import { buildGoTools } from "./go-tools.ts";
 import { findFreePort } from "./server.ts";
 import { makeTempDir } from "./temp-dir.ts";
@@ -14,7 +14,7 @@ const VERSION = "v1.8.0";
 const COMMANDS = ["github.com/versity/versitygw/cmd/versitygw"];
 
 /** A running S3 server with one bucket. */
-export interface S3Server extends BucketDoor {
+export interface S3Server extends S3Bucket {
   /** Where the bucket's objects are: a file for each, at its key. */
   readonly dir: string;
   close(): Promise<void>;
@@ -29,20 +29,20 @@ export async function startS3(): Promise<S3Server> {
   const bucket = "lfs-objects";
   const [dir, metadata] = [join(root, "buckets", bucket), join(root, "metadata")];
   for (const path of [dir, metadata]) await mkdir(path, { recursive: true });
-  const door = { endpoint: `http://127.0.0.1:${port}`, bucket, accessKeyId: "test", secretAccessKey: "test-secret" };
+  const s3 = { endpoint: `http://127.0.0.1:${port}`, bucket, accessKeyId: "test", secretAccessKey: "test-secret" };
   const options = ["--port", `127.0.0.1:${port}`, "--region", "auto", "--quiet"];
   // Not every file system of a test has extended attributes.
   const child = spawn(command, [...options, "posix", "--sidecar", metadata, join(root, "buckets")], {
-    env: { ...process.env, ROOT_ACCESS_KEY: door.accessKeyId, ROOT_SECRET_KEY: door.secretAccessKey },
+    env: { ...process.env, ROOT_ACCESS_KEY: s3.accessKeyId, ROOT_SECRET_KEY: s3.secretAccessKey },
     stdio: "ignore",
   });
   const ended = once(child, "exit");
-  for (let tries = 0; !(await answers(door.endpoint)); tries++) {
+  for (let tries = 0; !(await answers(s3.endpoint)); tries++) {
     if (tries > 100 || child.exitCode !== null) throw new Error("the S3 server does not answer");
     await sleep(100);
   }
   return {
-    ...door,
+    ...s3,
     dir,
     async close() {
       child.kill();

@@ -14,7 +14,7 @@ import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, type V4MiniflareOp
 import type { Limits } from "../../src/format/configured-limits.ts";
 import { watchRuntimes } from "../../scripts/start/runtime-process.ts";
 import type { RepositoryEvent } from "../../src/repository/state/repository-event.ts";
-import type { BucketDoor } from "../../src/store/chunks/signed-requests.ts";
+import type { S3Bucket } from "../../src/store/chunks/signed-requests.ts";
 import { buildWorker, readMiniflareOptions } from "./build.ts";
 import { readUsage, type Usage } from "./process.ts";
 import { makeTempDir } from "./temp-dir.ts";
@@ -36,8 +36,9 @@ export interface ServerOptions {
   readonly policy?: string;
   /** An S3 server that the Worker's bucket shares its LFS objects with, as R2 and its S3 API do.
    * @see s3-entry.mjs */
-  readonly s3?: BucketDoor;
-  /** The URL to which the consumer of the deployment's queue passes events on; default: there is no queue. */
+  readonly s3?: S3Bucket;
+  /** The URL to which the consumer of the deployment's queue passes events on; default: there is no
+   * queue. */
   readonly queue?: string;
   /** Gets every line that the server prints. */
   readonly onPrint?: (line: string) => void;

@@ -8,7 +8,7 @@ export interface Upstream {
   /** Without a trailing slash. */
   readonly url: string;
   /** Requests so far, with their headers. */
-  readonly requests: readonly Pick<IncomingMessage, "method" | "url" | "headers">[];
+  readonly requests: Pick<IncomingMessage, "method" | "url" | "headers">[];
   /** Answers each request. */
   handle: (request: IncomingMessage, response: ServerResponse) => void;
   close(): Promise<void>;

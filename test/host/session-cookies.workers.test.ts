@@ -1,9 +1,14 @@
-/** The cookie over https, which no server of the tests speaks, and what a new admin token ends. */
+/** The cookie over https, which no server of the tests speaks, what a new admin token ends, and how
+ * soon a session ends whose token was revoked elsewhere. */
 import { createExecutionContext, env } from "cloudflare:test";
-import { expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
+import { registryOf } from "../../src/host/directory.ts";
 import worker from "../../src/host/worker.ts";
+import { ANSWER_LIFE_MS } from "../../src/store/registry/registry-answers.ts";
 
 const ORIGIN = "https://git.example";
+
+afterEach(() => vi.useRealTimers());
 
 function ask(path: string, adminToken: string, init: RequestInit = {}): Promise<Response> {
   const request = new Request(ORIGIN + path, { redirect: "manual", ...init });
@@ -12,9 +17,9 @@ function ask(path: string, adminToken: string, init: RequestInit = {}): Promise<
 }
 
 /** @returns what the server sets */
-async function signIn(adminToken: string): Promise<string> {
+async function signIn(adminToken: string, token = adminToken): Promise<string> {
   const headers = { "Sec-Fetch-Site": "same-origin", "Content-Type": "application/x-www-form-urlencoded" };
-  const body = new URLSearchParams({ token: adminToken }).toString();
+  const body = new URLSearchParams({ token }).toString();
   const response = await ask("/-/sign-in", adminToken, { method: "POST", headers, body });
   expect(response.status).toBe(303);
   return response.headers.get("Set-Cookie")!;
@@ -39,4 +44,20 @@ test("another admin token ends the operator's sessions", async () => {
   expect(await isSignedIn(cookie, "one")).toBe(true);
   expect(await isSignedIn(cookie, "two")).toBe(false);
   expect(await isSignedIn(cookie, "")).toBe(false);
+});
+
+test("a session is over ten seconds after its token was revoked in another isolate", async () => {
+  const registry = registryOf(env as unknown as Parameters<typeof registryOf>[0]);
+  const wanted = { name: "a browser's", scope: { owner: "me" }, right: "read", refs: null, expiresMs: null } as const;
+  const made = (await registry.createToken(wanted))!;
+  vi.useFakeTimers({ toFake: ["Date"], now: 1_800_000_000_000 });
+  const [cookie = ""] = (await signIn("one", made.text)).split(";");
+  expect(await isSignedIn(cookie, "one")).toBe(true);
+  // The registry tells nobody: this isolate must ask again.
+  expect(await registry.revokeToken(made.token.id)).toBe(true);
+  vi.setSystemTime(Date.now() + ANSWER_LIFE_MS - 1);
+  expect(await isSignedIn(cookie, "one")).toBe(true);
+  vi.setSystemTime(Date.now() + 1);
+  expect(await isSignedIn(cookie, "one")).toBe(false);
+  expect(ANSWER_LIFE_MS).toBe(10_000);
 });

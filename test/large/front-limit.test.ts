@@ -1,5 +1,5 @@
-/** 300 MB through a front that ends bodies at 100 MB, as the platform's does: what a user sees of a plain
- * push, and that the remote helper brings it in. */
+/** 300 MB through a front that ends bodies at 100 MB, as the platform's does: what a user sees of a
+ * plain push, and that the remote helper brings it in. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

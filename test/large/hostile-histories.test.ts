@@ -1,6 +1,6 @@
 // A thousand random histories of 1 KB to 256 KB that git accepts although nobody would write them.
-// HOSTILE_SEED=N runs only that one, HOSTILE_SEED=N-M those from N to M, HOSTILE_SEED=N,M-O both, and
-// HOSTILE_RUNS=N another number of them.
+// HOSTILE_SEED=N runs only that one, HOSTILE_SEED=N-M those from N to M, HOSTILE_SEED=N,M-O both,
+// and HOSTILE_RUNS=N another number of them.
 import { expect, test } from "vitest";
 import { type Cost, HostileRun, type Misanswer } from "../harness/hostile-run.ts";
 

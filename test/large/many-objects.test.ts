@@ -2,7 +2,15 @@ import { expect, test } from "vitest";
 import { git, listRefs, tryGit } from "../harness/git.ts";
 import { makeHistory } from "../harness/history.ts";
 import { sendPush } from "../harness/raw-push.ts";
+import { startServer } from "../harness/server.ts";
+import { askMeanwhile, describeWaits } from "./ask-meanwhile.ts";
 import { checkRoundTrip, importCommit, importFile, importRepository } from "./round-trip.ts";
+
+/** The longest that a repository may keep others waiting while it applies a push. */
+const ANSWER_MS = 100;
+
+/** What git needs at most to end, once the push has been reported. */
+const END_MS = 50;
 
 test("100,000 files in one tree", async () => {
   const files = Array.from({ length: 100_000 }, (_, i) => importFile(`file-${i}`, `line ${i}`));
@@ -29,6 +37,42 @@ test("300,000 objects in one pack", async () => {
   const origin = await importRepository(commits);
   expect(Number(await git(origin, "rev-list", "--objects", "--all", "--count"))).toBeGreaterThanOrEqual(299_000);
   await checkRoundTrip("300,000 objects in one pack", origin);
+});
+
+test("while a push of 300,000 objects is applied, its repository answers others within 100 ms", async () => {
+  const commits = Array.from(
+    { length: 75_000 },
+    (_, i) => importCommit(i) + importFile(`dir-${i % 50}/file-${i % 1000}`, `line ${i}`),
+  );
+  const origin = await importRepository(commits);
+  const server = await startServer();
+  try {
+    const url = `${server.url}/me/settled.git`;
+    const small = await makeHistory({ commits: 10, files: 5 });
+    await git(small, "push", "-q", url, "main:refs/tags/first");
+    await server.takeEvent("push");
+    const asking = askMeanwhile(url, 2);
+    await git(origin, "push", "-q", url, "refs/*:refs/*");
+    const endMs = performance.now();
+    const asked = await asking.end();
+    const { applyMs, indexMs, objects } = await server.takeEvent("push");
+    expect(objects).toBeGreaterThanOrEqual(299_000);
+    // Applied last: what is answered from then on, with what was asked just before.
+    const beginMs = endMs - applyMs - END_MS;
+    const [during, before] = [true, false].map((isApplying) =>
+      asked.filter(({ startMs, ms }) => startMs + ms >= beginMs === isApplying && startMs <= endMs),
+    );
+    const figures = {
+      "index, apply ms": `${indexMs}, ${applyMs}`,
+      "ms of answers while it is applied: median, 99 %, most": describeWaits(during!),
+      "ms of answers before that": describeWaits(before!),
+    };
+    console.log("while 300,000 objects are applied", JSON.stringify(figures, null, 2));
+    expect(during!.length).toBeGreaterThan(applyMs / 1_000);
+    expect(Math.max(...during!.map(({ ms }) => ms))).toBeLessThanOrEqual(ANSWER_MS);
+  } finally {
+    await server.close();
+  }
 });
 
 test("30,000 refs: branches, tags and annotated tags", async () => {

@@ -50,7 +50,7 @@ async function compare(
     objects: pushed.objects,
     "pack MB": inMegabytes(pushed.packBytes),
     "ms (git's)": `push ${pushMs} (${nativePushMs}), clone ${cloneMs} (${nativeCloneMs})`,
-    "index, settle ms": `${pushed.indexMs}, ${pushed.applyMs}`,
+    "index, apply ms": `${pushed.indexMs}, ${pushed.applyMs}`,
     "peak MB": `push ${inMegabytes(pushed.peakBytes)}, clone ${inMegabytes(fetched.peakBytes)}`,
     "workerd's RSS MB": `push ${inMegabytes(pushRssBytes)}, clone ${inMegabytes(cloneRssBytes)}`,
     "R2 operations": `push ${pushed.operations.puts + pushed.operations.parts}, clone ${fetched.operations.gets}`,

@@ -1,5 +1,6 @@
-/** A history of 80,000 commits comes in by each way: a plain push, the remote helper, an import. Each is
- * timed beside git's own push of the same, and done again while the server is killed ten times. */
+/** A history of 80,000 commits comes in by each way: a plain push, the remote helper, an import.
+ * Each is timed beside git's own push of the same, and done again while the server is killed ten
+ * times. */
 import { createHash } from "node:crypto";
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
@@ -26,6 +27,7 @@ type Way = (server: Server, name: string) => Promise<boolean>;
 let origin: string;
 let native: NativeServer;
 let nativeMs: number;
+let nativeCpuSeconds: number;
 let facts: Facts;
 
 beforeAll(async () => {
@@ -45,9 +47,12 @@ beforeAll(async () => {
   native = await startNative(root);
   await git(root, "init", "-q", "--bare", "pushed.git");
   nativeMs = await measure(() => git(origin, "push", "-q", "--mirror", `${native.url}/pushed.git`));
+  nativeCpuSeconds = native.readCpuSeconds();
   await cp(origin, join(root, "long.git"), { recursive: true });
   facts = await readFacts(origin);
-  console.log(`${COMMITS} commits, ${facts.objects} objects; git's own push: ${nativeMs} ms`);
+  console.log(
+    `${COMMITS} commits, ${facts.objects} objects; git's own push: ${nativeMs} ms, ${nativeCpuSeconds} s of the server's CPU`,
+  );
 });
 afterAll(() => native.close());
 
@@ -68,7 +73,8 @@ const importIt: Way = async (server, repository) => {
     const [owner, name] = repository.split("/");
     await ask("/repos", "POST", { owner, name });
     const begun = await ask(path, "POST", { url: `${native.url}/long.git` });
-    // A job that has ended with its process again and again waits ever longer, unless somebody asks.
+    // A job that has ended with its process again and again waits ever longer, unless somebody
+    // asks.
     if (begun.status !== 202) await ask(`${path}/sync`, "POST");
     for (;;) {
       const { state, error } = (await ask<{ state: string; error: string | null }>(path, "GET")).body;
@@ -89,12 +95,17 @@ test.each<[string, Way, resumes: boolean]>([
   ["an import", importIt, false],
 ])("%s brings the history whole, also when the server is killed", async (title, way, resumes) => {
   const wholeMs = await withServer(async (server) => {
+    const before = server.readUsage().cpuSeconds;
     const ms = await measure(async () => expect(await way(server, "me/whole")).toBe(true));
+    const cpuSeconds = server.readUsage().cpuSeconds - before;
+    const figures = {
+      ms: `${ms}, ${(ms / nativeMs).toFixed(2)} times git's own`,
+      "server's CPU s": `${cpuSeconds.toFixed(2)}, ${(cpuSeconds / nativeCpuSeconds).toFixed(2)} times git's own`,
+    };
+    console.log(title, JSON.stringify(figures));
     await expectWhole(`${server.url}/me/whole`);
     return ms;
   });
-  const figures = { [title]: `${wholeMs} ms, ${(wholeMs / nativeMs).toFixed(2)} times git's own` };
-  console.log(JSON.stringify(figures));
   await withServer(async (server) => {
     // What begins anew is killed at any moment of the whole; what goes on, ten times on its way.
     const name = await bringAndKill(server, way, Math.ceil(resumes ? wholeMs / KILLS : wholeMs));
@@ -102,8 +113,8 @@ test.each<[string, Way, resumes: boolean]>([
   });
 });
 
-/** Brings the history, and kills the server meanwhile, at random moments. If it arrives before that has
- * been ten times, it is brought to another repository, too.
+/** Brings the history, and kills the server meanwhile, at random moments. If it arrives before that
+ * has been ten times, it is brought to another repository, too.
  * @param longestMs between a start and the next kill
  * @returns the name of the last repository */
 async function bringAndKill(server: Server, way: Way, longestMs: number): Promise<string> {

@@ -1,4 +1,5 @@
-/** A backup and its restore as docs/operations.md has them: the bundle, and the client for the objects. */
+/** A backup and its restore as docs/operations.md has them: the bundle, and the client for the
+ * objects. */
 import { randomBytes } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,7 +1,7 @@
-/** Objects that clients send to the bucket and read from it themselves, by signed requests: the real
- * client of Git LFS, and requests that go wrong, against a real S3 server. That R2 checks signatures,
- * their time and checksums in the same way is not shown here, nor that its binding tells a checksum
- * that its S3 API was given. */
+/** Objects that clients send to the bucket and read from it themselves, by signed requests: the
+ * real client of Git LFS, and requests that go wrong, against a real S3 server. That R2 checks
+ * signatures, their time and checksums in the same way is not shown here, nor that its binding
+ * tells a checksum that its S3 API was given. */
 import { randomBytes } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { mkdir, readdir, writeFile } from "node:fs/promises";

@@ -56,24 +56,6 @@ export const REFUSED: Refused[] = [
     fetchLines("want main", ...Array.from({ length: 1_001 }, () => "deepen-not main"), "done"),
     "more than 1000 deepen-not lines",
   ],
-  [
-    "more wanted refs than there may be wants",
-    fetchLines(
-      Array.from({ length: 350_001 }, (_, i) => `want-ref refs/${i}`),
-      "done",
-    ),
-    "more than 350000 wanted refs",
-  ],
-  [
-    "more names of wanted refs than go into one call",
-    fetchLines(...Array.from({ length: 9_000 }, (_, i) => `want-ref refs/${`${i}`.padStart(1_000, "x")}`), "done"),
-    "more than 8388608 bytes of wanted refs",
-  ],
-  [
-    "more shallow commits than there may be",
-    fetchLines(...Array.from({ length: 100_001 }, () => `shallow ${UNKNOWN}`), "done"),
-    "more than 100000 object ids",
-  ],
   ["a shallow commit that is no id", fetchLines("want main", "shallow x", "done"), "invalid shallow line: shallow x"],
   ["a filter that is none", fetchLines("want main", "filter blob", "done"), "invalid filter-spec 'blob'"],
   ["a filter by a path", fetchLines("want main", "filter sparse:path=x", "done"), "sparse:path"],
@@ -107,4 +89,26 @@ export const REFUSED: Refused[] = [
     "bundle-uri: unexpected argument: 'hello'",
   ],
   ["a line as long as a packet", listLines("x".repeat(65_000)), "unexpected line"],
+];
+
+/** The same, in requests of megabytes. */
+export const LARGE_REFUSED: Refused[] = [
+  [
+    "more wanted refs than there may be wants",
+    fetchLines(
+      Array.from({ length: 350_001 }, (_, i) => `want-ref refs/${i}`),
+      "done",
+    ),
+    "more than 350000 wanted refs",
+  ],
+  [
+    "more names of wanted refs than go into one call",
+    fetchLines(...Array.from({ length: 9_000 }, (_, i) => `want-ref refs/${`${i}`.padStart(1_000, "x")}`), "done"),
+    "more than 8388608 bytes of wanted refs",
+  ],
+  [
+    "more shallow commits than there may be",
+    fetchLines(...Array.from({ length: 100_001 }, () => `shallow ${UNKNOWN}`), "done"),
+    "more than 100000 object ids",
+  ],
 ];

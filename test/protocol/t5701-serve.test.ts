@@ -7,7 +7,8 @@ import { decodeLines, decodeTexts, encodePkt, FLUSH, request } from "../harness/
 import { makeTempDir } from "../harness/temp-dir.ts";
 import { StoredRepository } from "../repository/stored-repository.ts";
 import { type FetchServer, startFetchServer } from "./fetch-server.ts";
-import { fetchLines, infoLines, listLines, REFUSED, UNKNOWN } from "./refused-requests.ts";
+import { testSome } from "../harness/sweep.ts";
+import { fetchLines, infoLines, LARGE_REFUSED, listLines, REFUSED, UNKNOWN } from "./refused-requests.ts";
 import { askGit, encodeRequest, post, readAnswer } from "../harness/transcript.ts";
 
 let origin: string;
@@ -144,7 +145,9 @@ describe("bundles", () => {
   });
 });
 
-test.each(REFUSED)("%s is refused in the protocol's words", async (_, lines, message) => {
+const ALL = [...REFUSED, ...LARGE_REFUSED];
+
+testSome(REFUSED.length, ALL, "%s is refused in the protocol's words", async ([, lines, message]) => {
   const { status, body } = await post(server, resolve(lines), 2);
   expect(status).toBe(200);
   const [err, ...rest] = decodeLines(body);

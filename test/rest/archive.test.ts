@@ -133,7 +133,7 @@ test.each([
   expect((await ask(path)).status).toBe(status);
 });
 
-test("each chunk is read about once", async () => {
+test("each chunk is read about once", { tags: "sweep" }, async () => {
   const files = Array.from({ length: 900 }, (_, i) => [`dir-${i % 9}/${i}`, randomBytes(8_000)] as const);
   const dir = await makeOddRepository([{ branch: "main", files: Object.fromEntries(files) }]);
   await git(dir, "push", "-q", `${server.url}/me/noise.git`, "main");

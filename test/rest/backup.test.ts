@@ -154,6 +154,53 @@ describe("a restored repository", () => {
   });
 });
 
+test(
+  "a fork's backup is whole without its parent, and a parent's has nothing of its forks",
+  { tags: "sweep" },
+  async () => {
+    const url = (name: string): string => `${server.url}/me/${name}.git`;
+    await git(dir, "push", "-q", url("parent"), "refs/*:refs/*");
+    const fork = { method: "POST", json: { name: "fork", branches: ["main"] } };
+    expect((await askApi(server, "/repos/me/parent/forks", fork)).status).toBe(201);
+    const before = { parent: await download("me/parent"), fork: await download("me/fork") };
+    // A commit of the fork alone, whose blob is a delta on the parent's.
+    const clone = join(makeTempDir("fork"), "c");
+    await git(dir, "clone", "-q", url("fork"), clone);
+    writeFileSync(join(clone, "own.txt"), "of the fork alone\n");
+    await git(clone, "add", ".");
+    await git(clone, "-c", "user.name=A", "-c", "user.email=a@x", "commit", "-qm", "own");
+    const own = await git(clone, "rev-parse", "HEAD");
+    await git(clone, "push", "-q", "origin", "main");
+    const bundle = await download("me/fork");
+    expect((await download("me/parent")).equals(before.parent)).toBe(true);
+    expect(bundle.equals(before.fork)).toBe(false);
+
+    // Both are restored once nothing of the family is left.
+    for (const name of ["parent", "fork"])
+      expect((await askApi(server, `/repos/me/${name}`, { method: "DELETE" })).status).toBe(204);
+    const restored = [
+      ["parent-again", before.parent],
+      ["fork-again", bundle],
+    ] as const;
+    for (const [name, bytes] of restored) {
+      expect((await restore(`me/${name}`, bytes)).status).toBe(201);
+      expect(await findProblems(url(name))).toEqual([]);
+      const { body } = await askApi<{ parent: unknown; sharedBytes: number }>(server, `/repos/me/${name}`);
+      expect(body).toMatchObject({ parent: null, sharedBytes: 0 });
+      const mirror = join(makeTempDir("mirror"), "m.git");
+      await git(dir, "clone", "-q", "--mirror", url(name), mirror);
+      await git(mirror, "fsck", "--strict");
+    }
+    expect(await git(dir, "ls-remote", url("fork-again"), "main")).toContain(own);
+    expect(await git(dir, "ls-remote", "--refs", url("parent-again"))).toBe(await git(dir, "ls-remote", "--refs", "."));
+    // A fork is a repository like any other: a backup goes into it only when it has these refs.
+    const again = { method: "POST", json: { name: "fork-of-restored" } };
+    expect((await askApi(server, "/repos/me/parent-again/forks", again)).status).toBe(201);
+    expect((await restore("me/fork-of-restored", before.parent)).status).toBe(200);
+    expect((await restore("me/fork-of-restored", bundle)).status).toBe(409);
+  },
+);
+
 describe("refused, and nothing is there after:", () => {
   const cut = (bytes: Buffer, end: number): Buffer => Buffer.from(bytes.subarray(0, end));
   const flip = (bytes: Buffer, at: number): Buffer => {

@@ -9,7 +9,6 @@ import { git } from "../harness/git.ts";
 import { makeHistory } from "../harness/history.ts";
 import { type Server, startServer } from "../harness/server.ts";
 import { ADMIN_TOKEN, WITH_TOKENS } from "../harness/shared-server.ts";
-import { testSome } from "../harness/sweep.ts";
 
 const OPERATOR = { Authorization: `Bearer ${ADMIN_TOKEN}` };
 /** How long an isolate relies on what it knows of a token here; the default is ten seconds. */
@@ -168,10 +167,9 @@ test("a stream tells each event once, goes on after a restart, and ends with the
   expect((await fetch(path, { headers })).status).toBe(401);
 });
 
-testSome(
-  1,
-  LISTENERS,
+test.for(LISTENERS)(
   "%d listeners hear of a push at once, and go on after the server was killed",
+  { tags: "sweep" },
   async (listeners) => {
     const name = `events/heard-${listeners}`;
     await push(name, "HEAD~29:refs/heads/main");

@@ -12,15 +12,19 @@ import { makeTempDir } from "../harness/temp-dir.ts";
 
 const ADA = { name: "Ada Example", email: "ada@example.com" };
 
+/** Another owner, of forks. */
+const KIN = "kindred";
+
 let server: Pick<Server, "url">;
 let source: string;
 
 beforeAll(async () => {
   server = await shareServer("family");
+  await shareServer(KIN);
   source = await makeHistory({ commits: 300, files: 50, branches: 2, merges: 1 });
 });
 
-const urlOf = (name: string): string => `${server.url}/family/${name}.git`;
+const urlOf = (name: string, owner = "family"): string => `${server.url}/${owner}/${name}.git`;
 const ask = <Body = Record<string, unknown>>(method: string, path: string, json?: unknown) =>
   askApi<Body>(server, `/repos/family${path}`, { method, ...(json === undefined ? {} : { json }) });
 
@@ -62,7 +66,7 @@ async function expectWhole(name: string, branch: string, like: string): Promise<
   expect(await findProblems(urlOf(name))).toEqual([]);
 }
 
-test("a fork's branch follows the parent's, by small pushes and large ones", async () => {
+test("a fork's branch follows the parent's, by small pushes and large ones", { tags: "sweep" }, async () => {
   const { upstream, fork } = await makeFamily("followed");
   const sync = (json: unknown = {}) => ask("POST", "/followed-fork/sync", json);
   expect((await sync()).body).toMatchObject({ kind: "up-to-date", branch: "main" });
@@ -142,13 +146,59 @@ test("a branch of a fork is compared, merged, and refused with its conflicts", a
   const conflicting = await commit(fork, "rival", { "c.txt": "another c\n" });
   const refused = await merge({ head: "family/merged-fork:rival" });
   expect([refused.status, refused.body.error.conflicts.length]).toEqual([409, 1]);
-  // What was not merged is not there, by any door.
+  // What was not merged is not there, by any way in.
   expect((await ask("GET", `/merged/commits/${conflicting}`)).status).toBe(404);
   expect((await tryGit(upstream, ["fetch", "origin", conflicting])).stderr).toContain("not our ref");
   expect(await findProblems(urlOf("merged"))).toEqual([]);
   // The fork may go: what was merged stays.
   expect((await ask("DELETE", "/merged-fork")).status).toBe(204);
   await expectWhole("merged", "main", merged.body.commit);
+});
+
+test("a branch is named by its owner alone, where this has one repository of the family", async () => {
+  const { upstream } = await makeFamily("near");
+  const askKin = (path: string, json: unknown) => askApi(server, `/repos/${KIN}${path}`, { method: "POST", json });
+  // The owner has a repository of another family, too, whose branches have the same names.
+  await git(source, "push", "-q", urlOf("stranger", KIN), "main:refs/heads/topic");
+  const json = { owner: KIN, name: "far" };
+  expect((await ask("POST", "/near/forks", json)).status).toBe(201);
+  const fork = join(makeTempDir("clone"), "c");
+  await git(source, "clone", "-q", urlOf("far", KIN), fork);
+  await git(fork, "config", "user.name", ADA.name);
+  await git(fork, "config", "user.email", ADA.email);
+  const base = await git(fork, "rev-parse", "main");
+  const topic = await commit(fork, "topic", { "topic.txt": "a topic\n" });
+  const ours = await commit(upstream, "main", { "ours.txt": "ours\n" });
+
+  const named = encodeURIComponent(`${KIN}:topic`);
+  const compared = await ask("GET", `/near/compare/${encodeURIComponent("main...")}${named}`);
+  expect(compared.body).toMatchObject({ base: ours, head: topic, mergeBase: base, ahead: 1, behind: 1 });
+  const found = await ask("GET", `/near/merge-base?base=main&head=${named}`);
+  expect(found.body).toEqual({ base: ours, heads: [topic], mergeBases: [base] });
+
+  const synced = await ask("POST", "/near/sync", { branch: "taken", from: `${KIN.toUpperCase()}:topic` });
+  expect(synced.body).toEqual({ kind: "created", branch: "taken", commit: topic });
+  await expectWhole("near", "taken", topic);
+
+  const merge = { base: "main", head: `${KIN}:topic`, author: ADA };
+  const merged = await ask<{ commit: string; parents: string[] }>("POST", "/near/merge", merge);
+  expect([merged.status, merged.body.parents]).toEqual([201, [ours, topic]]);
+  await expectWhole("near", "main", merged.body.commit);
+  // The other way; the owner has two of the family, so that this one is named whole.
+  expect((await askKin("/far/sync", { branch: "main", from: "family:main" })).status).toBe(422);
+  expect((await askKin("/far/sync", { branch: "main", from: "family/near:main" })).body).toEqual({
+    kind: "fast-forward",
+    branch: "main",
+    commit: merged.body.commit,
+  });
+  expect(await findProblems(urlOf("far", KIN))).toEqual([]);
+  // Another fork of that owner makes the short name ambiguous.
+  expect((await ask("POST", "/near/forks", { owner: KIN, name: "farther" })).status).toBe(201);
+  const refused = await ask<{ error: { message: string } }>("POST", "/near/merge", merge);
+  expect([refused.status, refused.body.error.message]).toEqual([
+    422,
+    expect.stringContaining("owner/repository:branch"),
+  ]);
 });
 
 test("a repository of another family, or none, is refused in words", async () => {
@@ -167,7 +217,7 @@ test("a repository of another family, or none, is refused in words", async () =>
   expect([status, body.error.message]).toEqual([422, expect.stringContaining("not a fork")]);
 });
 
-test("who may not read a repository can neither fork it nor take from it", async () => {
+test("who may not read a repository can neither fork it nor take from it", { tags: "sweep" }, async () => {
   const tokens = await shareServer("secretive", WITH_TOKENS);
   const as = <Body = Record<string, unknown>>(token: string, method: string, path: string, json?: unknown) =>
     askApi<Body>(tokens, path, {

@@ -1,13 +1,10 @@
-// Forks, by stock git and the API: what they show, what they hide, and what they leave of each other.
+// Forks, by stock git and the API: what they show, and what they leave of each other.
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { askApi } from "../harness/api.ts";
 import { findProblems } from "../harness/find-problems.ts";
 import { git, tryGit } from "../harness/git.ts";
 import { makeHistory } from "../harness/history.ts";
-import { packOf } from "../harness/pack-builder.ts";
-import { sendPush } from "../harness/raw-push.ts";
-import { decodeTexts, DELIM, encodePkt, FLUSH, request } from "../harness/raw.ts";
 import type { Server } from "../harness/server.ts";
 import { shareServer } from "../harness/shared-server.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
@@ -65,19 +62,6 @@ async function commitTo(dir: string, branch: string, text: string): Promise<stri
   return commit;
 }
 
-/** Which of the commits that a client says it has the server has, too. */
-async function findCommon(name: string, want: string, haves: readonly string[]): Promise<string[]> {
-  const lines = [`want ${want}`, ...haves.map((id) => `have ${id}`)].map((line) => encodePkt(`${line}\n`));
-  const { status, body } = await request(`${urlOf(name)}/git-upload-pack`, {
-    method: "POST",
-    headers: { "content-type": "application/x-git-upload-pack-request", "git-protocol": "version=2" },
-    body: Buffer.concat([encodePkt("command=fetch\n"), DELIM, ...lines, FLUSH]),
-  });
-  expect(status).toBe(200);
-  const acknowledged = decodeTexts(body).filter((line) => line.startsWith("ACK "));
-  return acknowledged.map((line) => line.slice(4).trim());
-}
-
 test("a fork has all of its parent at once, counts nothing of it, and takes pushes of its own", async () => {
   await push("whole");
   const parent = (await ask("GET", "/whole")).body;
@@ -108,56 +92,7 @@ test("a fork has all of its parent at once, counts nothing of it, and takes push
   expect(body.forks.map(({ name }) => name)).toEqual(["whole-fork"]);
 });
 
-test("a fork of some branches knows nothing of the others, whatever it is asked by id", async () => {
-  await push("part");
-  const dir = await mirror("part");
-  // Pushed together, the shorter text becomes a delta on the longer one.
-  const text = (await objectsOf(source)).join("\n");
-  const secret = await commitTo(dir, "side-3", `${text}\nnobody else's\n`);
-  await commitTo(dir, "side-0", text);
-  await git(dir, "push", "-q", urlOf("part"), "side-3", "side-0");
-  const secretTree = await git(dir, "rev-parse", `${secret}^{tree}`);
-  const secretBlob = await git(dir, "rev-parse", `${secret}:file`);
-  const forked = await fork("part", "part-fork", { branches: ["side-0"] });
-  expect(forked).toMatchObject({ defaultBranch: "side-0" });
-
-  const expected = join(makeTempDir("native"), "n.git");
-  await git(source, "clone", "-q", "--bare", "--single-branch", "--branch", "side-0", `file://${dir}`, expected);
-  const clone = await mirror("part-fork");
-  expect(await refsOf(clone)).toBe(await refsOf(expected));
-  expect(await objectsOf(clone)).toEqual(await objectsOf(expected));
-  expect(await findProblems(urlOf("part-fork"))).toEqual([]);
-
-  for (const id of [secret, await git(dir, "rev-parse", "main")]) {
-    expect((await ask("GET", `/part-fork/commits/${id}`)).status).toBe(404);
-    expect((await ask("GET", `/part-fork/commits/${id.slice(0, 12)}`)).status).toBe(404);
-    expect((await tryGit(clone, ["fetch", urlOf("part-fork"), id])).stderr).toContain("not our ref");
-  }
-  // Nothing that the fork has not is known as common, nor may a ref point at it, although the bases
-  // of its deltas are among that.
-  const inFork = new Set(await objectsOf(clone));
-  const hidden = (await objectsOf(dir)).filter((id) => !inFork.has(id));
-  expect(hidden).toContain(secretBlob);
-  const tip = await git(clone, "rev-parse", "side-0");
-  expect(await findCommon("part-fork", tip, [tip, ...hidden])).toEqual([tip]);
-  const commands = hidden.map((id) => ({ name: `refs/tags/stolen-${id}`, new: id }));
-  const { unpack, refs } = await sendPush(urlOf("part-fork"), { commands, pack: packOf() });
-  expect(unpack).toBe("ok");
-  expect(refs.size).toBe(hidden.length);
-  for (const reason of refs.values()) expect(reason).toContain("missing necessary objects");
-  expect((await ask("GET", `/part-fork/git/trees/${secretTree}`)).status).toBe(404);
-  expect((await ask("GET", `/part-fork/git/blobs/${secretBlob}`)).status).toBe(404);
-
-  // The fork is a repository like any other: what it did not have can be pushed to it.
-  await git(clone, "fetch", "-q", dir, secret);
-  await git(clone, "push", "-q", urlOf("part-fork"), `${secret}:refs/heads/given`);
-  expect(await git(clone, "ls-remote", urlOf("part-fork"), "given")).toContain(secret);
-  const again = await mirror("part-fork");
-  expect(await git(again, "rev-parse", "given")).toBe(secret);
-  expect(await findProblems(urlOf("part-fork"))).toEqual([]);
-});
-
-test("forks of forks, and forks whose parent is deleted, stay whole", async () => {
+test("forks of forks, and forks whose parent is deleted, stay whole", { tags: "sweep" }, async () => {
   await push("first");
   await fork("first", "second");
   const dir = await mirror("second");
@@ -175,7 +110,7 @@ test("forks of forks, and forks whose parent is deleted, stay whole", async () =
   await push("first", "main");
 });
 
-test("a fork deletes itself when its time is over", async () => {
+test("a fork deletes itself when its time is over", { tags: "sweep" }, async () => {
   await push("lasting", "main");
   const expiresAt = new Date(Date.now() + 1_500).toISOString();
   expect(await fork("lasting", "passing", { expiresAt })).toMatchObject({ expiresAt });

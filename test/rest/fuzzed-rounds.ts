@@ -2,8 +2,8 @@ import { expect } from "vitest";
 import { fuzzApi, listUntried } from "../harness/fuzzed-api.ts";
 import { startServer } from "../harness/server.ts";
 
-/** Expects every answer to so many rounds of requests to be in the document, and every route to have
- * been answered well at least once. */
+/** Expects every answer to so many rounds of requests to be in the document, and every route to
+ * have been answered well at least once. */
 export async function expectDocumentedAnswers(rounds: number): Promise<void> {
   const server = await startServer({
     vars: { ALLOW_PRIVATE_HOSTS: "on" },

@@ -98,7 +98,7 @@ test("the log begins when it is read, and tells what happens to each repository,
   expect(page.events.map(({ id }) => id)).toEqual(["3", "4", "5"]);
 });
 
-test("a long poll and a stream tell of any repository, also after a restart", async () => {
+test("a long poll and a stream tell of any repository, also after a restart", { tags: "sweep" }, async () => {
   await push("live/one", "HEAD~29:refs/heads/main");
   const polled = read("live", "?after=latest&wait=20");
   await sleep(1_000);

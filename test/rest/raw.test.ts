@@ -150,26 +150,30 @@ test("lost bytes fail, and never end a file early", async () => {
   expect((await ask("lost/raw/main/large.bin")).status).toBe(500);
 });
 
-test("a file of a worktree is passed on as it lies there, and of its blob when it is gone", async () => {
-  const other = await startServer();
-  try {
-    await git(dir, "push", "-q", `${other.url}/me/repo.git`, "main");
-    expect(await other.takeEvent("job")).toMatchObject({ kind: "materialize" });
-    const get = async (headers: Record<string, string>) => {
-      other.takeEvents();
-      const response = await fetch(`${other.url}/api/repos/me/repo/raw/main/large.bin`, { headers });
-      const bytes = Buffer.from(await response.arrayBuffer());
-      return { status: response.status, bytes, read: await other.takeEvent("read") };
-    };
-    const written = await get({ Range: "bytes=1000-2000999" });
-    expect(written.status).toBe(206);
-    expect(written.bytes.equals(large.subarray(1_000, 2_001_000))).toBe(true);
-    expect(written.read).toMatchObject({ blobs: 0, operations: { gets: 1, bytesOut: 2_000_000 } });
-    expect(await other.loseObjects("/worktrees/")).toBeGreaterThan(0);
-    const blob = await get({});
-    expect(blob.bytes.equals(large)).toBe(true);
-    expect(blob.read).toMatchObject({ blobs: 1 });
-  } finally {
-    await other.close();
-  }
-});
+test(
+  "a file of a worktree is passed on as it lies there, and of its blob when it is gone",
+  { tags: "sweep" },
+  async () => {
+    const other = await startServer();
+    try {
+      await git(dir, "push", "-q", `${other.url}/me/repo.git`, "main");
+      expect(await other.takeEvent("job")).toMatchObject({ kind: "materialize" });
+      const get = async (headers: Record<string, string>) => {
+        other.takeEvents();
+        const response = await fetch(`${other.url}/api/repos/me/repo/raw/main/large.bin`, { headers });
+        const bytes = Buffer.from(await response.arrayBuffer());
+        return { status: response.status, bytes, read: await other.takeEvent("read") };
+      };
+      const written = await get({ Range: "bytes=1000-2000999" });
+      expect(written.status).toBe(206);
+      expect(written.bytes.equals(large.subarray(1_000, 2_001_000))).toBe(true);
+      expect(written.read).toMatchObject({ blobs: 0, operations: { gets: 1, bytesOut: 2_000_000 } });
+      expect(await other.loseObjects("/worktrees/")).toBeGreaterThan(0);
+      const blob = await get({});
+      expect(blob.bytes.equals(large)).toBe(true);
+      expect(blob.read).toMatchObject({ blobs: 1 });
+    } finally {
+      await other.close();
+    }
+  },
+);

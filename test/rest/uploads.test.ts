@@ -1,141 +1,42 @@
 /** Uploads in parts and steps, through the API: what arrives, what is refused, and that nothing
  * stays behind. */
-import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { askApi } from "../harness/api.ts";
 import { findProblems } from "../harness/find-problems.ts";
-import { git, listRefs, makeRepository, tryGit } from "../harness/git.ts";
-import { makeHistory } from "../harness/history.ts";
-import { type Server, startServer } from "../harness/server.ts";
+import { git, listRefs, makeRepository } from "../harness/git.ts";
+import type { Server } from "../harness/server.ts";
+import { hashOf, MAX_PART_BYTES, type Upload, UploadBench } from "../harness/upload-bench.ts";
 
-interface Upload {
-  readonly id: string;
-  readonly complete: boolean;
-  readonly steps: number;
-  readonly tips: readonly string[];
-  readonly parts: readonly { part: number; sizeBytes: number; checksum: string }[];
-}
-
-const PART_BYTES = 20_000;
-
+let bench: UploadBench;
 let server: Server;
 let dir: string;
 /** Commits of `main`, the oldest first. */
-let commits: string[];
+let commits: readonly string[];
 
 beforeAll(async () => {
-  server = await startServer({ vars: { LIMITS: JSON.stringify({ maxPartBytes: PART_BYTES, pruneGraceMs: 0 }) } });
-  dir = await makeHistory({ commits: 60, files: 20 });
-  commits = (await git(dir, "rev-list", "--reverse", "main")).split("\n");
+  bench = await UploadBench.open();
+  ({ server, dir, commits } = bench);
 });
-afterAll(() => server.close());
-
-async function makeRepositoryAt(name: string): Promise<void> {
-  const [owner, repository] = name.split("/");
-  expect((await askApi(server, "/repos", { method: "POST", json: { owner, name: repository } })).status).toBe(201);
-}
-
-async function begin(name: string, wanted: Record<string, unknown> = {}): Promise<Upload> {
-  const { status, body } = await askApi<Upload>(server, `/repos/${name}/uploads`, { method: "POST", json: wanted });
-  expect(status, JSON.stringify(body)).toBe(201);
-  return body;
-}
-
-const read = async (name: string, { id }: Pick<Upload, "id">) => askApi<Upload>(server, `/repos/${name}/uploads/${id}`);
-
-const remove = async (name: string, { id }: Pick<Upload, "id">) =>
-  askApi(server, `/repos/${name}/uploads/${id}`, { method: "DELETE" });
-
-/** The thin pack of what `tip` has and `base` has not. */
-async function makePack(tip: string, base: string | null): Promise<Buffer> {
-  const stdin = `${tip}\n${base === null ? "" : `^${base}\n`}`;
-  const args = ["pack-objects", "-q", "--thin", "--revs", "--stdout", "--delta-base-offset"];
-  return (await tryGit(dir, args, { stdin })).stdoutBytes;
-}
-
-async function put(name: string, { id }: Pick<Upload, "id">, part: number, bytes: Buffer, sha256 = hashOf(bytes)) {
-  const path = `/repos/${name}/uploads/${id}/parts/${part}?sha256=${sha256}`;
-  return askApi<{ error: { code: string; message: string } }>(server, path, {
-    method: "PUT",
-    body: new Uint8Array(bytes),
-    headers: { "Content-Type": "application/octet-stream" },
-  });
-}
-
-const hashOf = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
-
-/** Sends a pack in parts from a number on, the last first. */
-async function putPack(name: string, upload: Pick<Upload, "id">, first: number, pack: Buffer): Promise<number[]> {
-  const parts = Array.from({ length: Math.ceil(pack.length / PART_BYTES) }, (_, i) => first + i);
-  for (const part of parts.toReversed()) {
-    const at = (part - first) * PART_BYTES;
-    expect((await put(name, upload, part, pack.subarray(at, at + PART_BYTES))).status).toBe(204);
-  }
-  return parts;
-}
-
-const index = (name: string, { id }: Pick<Upload, "id">, parts: number[], tips: string[]) =>
-  askApi<Upload & { error?: { code: string; message: string } }>(server, `/repos/${name}/uploads/${id}/steps`, {
-    method: "POST",
-    json: { parts, tips },
-  });
-
-const complete = (name: string, { id }: Pick<Upload, "id">, refs: Record<string, [string | null, string | null]>) =>
-  askApi<{ refs: { name: string; refused: string | null }[]; error?: { code: string; message: string } }>(
-    server,
-    `/repos/${name}/uploads/${id}/complete`,
-    { method: "POST", json: { refs: Object.entries(refs).map(([ref, [old, to]]) => ({ name: ref, old, new: to })) } },
-  );
-
-/** Sends `main` up to its last commit, in steps. */
-async function sendAll(name: string, upload: Upload): Promise<void> {
-  let base: string | null = null;
-  let part = 1;
-  for (const tip of [commits[20]!, commits[40]!, commits.at(-1)!]) {
-    const pack = await makePack(tip, base);
-    const parts = await putPack(name, upload, part, pack);
-    expect((await index(name, upload, parts, [tip])).status).toBe(200);
-    part += parts.length;
-    base = tip;
-  }
-}
-
-async function runJobs(name: string): Promise<void> {
-  expect((await askApi(server, `/repos/${name}/maintenance`, { method: "POST" })).status).toBe(200);
-}
-
-/** Waits until no R2 object's key has the text. */
-async function awaitGone(text: string): Promise<void> {
-  // An object that goes while it is read fails the read.
-  const count = (): Promise<number> =>
-    server.readObjects(text).then(
-      ({ size }) => size,
-      () => Infinity,
-    );
-  for (let tries = 0; (await count()) > 0; tries++) {
-    expect(tries, "R2 objects are still there").toBeLessThan(100);
-    await sleep(100);
-  }
-}
+afterAll(() => bench.close());
 
 test("steps arrive unseen, and the refs move at once at the end", async () => {
   const name = "me/steps";
-  await makeRepositoryAt(name);
-  const upload = await begin(name, { sizeBytes: 1_000 });
-  await sendAll(name, upload);
-  const { body } = await read(name, upload);
+  await bench.makeRepository(name);
+  const upload = await bench.begin(name, { sizeBytes: 1_000 });
+  await bench.sendAll(name, upload);
+  const { body } = await bench.read(name, upload);
   expect(body).toMatchObject({ complete: false, steps: 3, tips: [commits.at(-1)], parts: [] });
   expect(await git(dir, "ls-remote", `${server.url}/${name}`)).toBe("");
   expect((await askApi(server, `/repos/${name}/git/commits/${commits[3]}`)).status).toBe(404);
   // Prune is due at once here, and must leave what the session brought.
-  await runJobs(name);
+  await bench.runJobs(name);
   expect(await findProblems(`${server.url}/${name}`)).toEqual([]);
   const forked = await askApi(server, `/repos/${name}/forks`, { method: "POST", json: { name: "steps-fork" } });
   expect(forked.status).toBe(201);
   expect((await askApi<{ objects: number }>(server, "/repos/me/steps-fork/maintenance")).body.objects).toBe(0);
   const refs = { "refs/heads/main": [null, commits.at(-1)!], "refs/tags/old": [null, commits[4]!] } as const;
-  const done = await complete(name, upload, { ...refs, "refs/heads/none": [commits[1]!, commits[2]!] } as never);
+  const done = await bench.complete(name, upload, { ...refs, "refs/heads/none": [commits[1]!, commits[2]!] } as never);
   expect(done.status).toBe(200);
   expect(done.body.refs.map(({ refused }) => refused === null)).toEqual([true, true, false]);
   const clone = `${await makeRepository("clone", "--bare")}/copy`;
@@ -145,86 +46,86 @@ test("steps arrive unseen, and the refs move at once at the end", async () => {
   expect(await git(clone, "rev-list", "--objects", "--all", "--no-object-names")).toBe(
     await git(dir, "rev-list", "--objects", "main", "--no-object-names"),
   );
-  await awaitGone(upload.id);
+  await bench.awaitGone(upload.id);
   expect(await findProblems(`${server.url}/${name}`)).toEqual([]);
-  const again = await complete(name, upload, { "refs/heads/main": [null, commits.at(-1)!] });
+  const again = await bench.complete(name, upload, { "refs/heads/main": [null, commits.at(-1)!] });
   expect(again.body.refs).toEqual([{ name: "refs/heads/main", refused: null }]);
-  expect((await read(name, upload)).body.complete).toBe(true);
+  expect((await bench.read(name, upload)).body.complete).toBe(true);
 });
 
 describe("a part", () => {
   const name = "me/parts";
   let upload: Upload;
   beforeAll(async () => {
-    await makeRepositoryAt(name);
-    upload = await begin(name);
+    await bench.makeRepository(name);
+    upload = await bench.begin(name);
   });
 
   test("with another checksum is refused, and counts when it is sent again", async () => {
     const bytes = Buffer.from("not a pack");
-    const refused = await put(name, upload, 1, bytes, hashOf(Buffer.from("another")));
-    expect([refused.status, refused.body.error.code]).toEqual([422, "invalid"]);
-    expect((await read(name, upload)).body.parts).toEqual([]);
-    for (let time = 0; time < 2; time++) expect((await put(name, upload, 1, bytes)).status).toBe(204);
-    expect((await read(name, upload)).body.parts).toEqual([{ part: 1, sizeBytes: 10, checksum: hashOf(bytes) }]);
+    const refused = await bench.put(name, upload, 1, bytes, hashOf(Buffer.from("another")));
+    expect([refused.status, refused.body.error!.code]).toEqual([422, "invalid"]);
+    expect((await bench.read(name, upload)).body.parts).toEqual([]);
+    for (let time = 0; time < 2; time++) expect((await bench.put(name, upload, 1, bytes)).status).toBe(204);
+    expect((await bench.read(name, upload)).body.parts).toEqual([{ part: 1, sizeBytes: 10, checksum: hashOf(bytes) }]);
   });
 
   test("replaces one of the same number, whose object goes", async () => {
     const bytes = Buffer.from("another attempt");
-    expect((await put(name, upload, 1, bytes)).status).toBe(204);
+    expect((await bench.put(name, upload, 1, bytes)).status).toBe(204);
     for (let tries = 0; (await server.readObjects(upload.id)).size > 1 && tries < 100; tries++) await sleep(100);
     const stored = [...(await server.readObjects(upload.id)).values()].map((object) => object.bytes.toString());
     expect(stored).toEqual(["another attempt"]);
   });
 
   test("that is too large is refused with the limit", async () => {
-    const { status, body } = await put(name, upload, 2, Buffer.alloc(PART_BYTES + 1));
-    expect([status, body.error.message]).toEqual([413, expect.stringContaining(`limit of ${PART_BYTES}`)]);
+    const { status, body } = await bench.put(name, upload, 2, Buffer.alloc(MAX_PART_BYTES + 1));
+    expect([status, body.error!.message]).toEqual([413, expect.stringContaining(`limit of ${MAX_PART_BYTES}`)]);
   });
 
   test("that has not arrived, or is no pack, ends no session", async () => {
-    const missing = await index(name, upload, [1, 7], [commits[0]!]);
+    const missing = await bench.index(name, upload, [1, 7], [commits[0]!]);
     expect([missing.status, missing.body.error!.message]).toEqual([422, expect.stringContaining("part 7")]);
-    const corrupt = await index(name, upload, [1], [commits[0]!]);
+    const corrupt = await bench.index(name, upload, [1], [commits[0]!]);
     expect([corrupt.status, corrupt.body.error!.code]).toEqual([422, "corrupt-pack"]);
-    expect((await read(name, upload)).body).toMatchObject({ steps: 0, parts: [{ part: 1 }] });
+    expect((await bench.read(name, upload)).body).toMatchObject({ steps: 0, parts: [{ part: 1 }] });
   });
 
   test("goes with its session", async () => {
-    expect((await remove(name, upload)).status).toBe(204);
-    await awaitGone(upload.id);
-    expect((await read(name, upload)).status).toBe(404);
-    expect((await put(name, upload, 1, Buffer.from("late"))).status).toBe(404);
-    await awaitGone(upload.id);
+    expect((await bench.remove(name, upload)).status).toBe(204);
+    await bench.awaitGone(upload.id);
+    expect((await bench.read(name, upload)).status).toBe(404);
+    expect((await bench.put(name, upload, 1, Buffer.from("late"))).status).toBe(404);
+    await bench.awaitGone(upload.id);
   });
 });
 
 test("a step whose history is incomplete is refused, and so are refs to what has not come", async () => {
   const name = "me/incomplete";
-  await makeRepositoryAt(name);
-  const upload = await begin(name);
-  const parts = await putPack(name, upload, 1, await makePack(commits[40]!, commits[20]!));
-  const { status, body } = await index(name, upload, parts, [commits[40]!]);
+  await bench.makeRepository(name);
+  const upload = await bench.begin(name);
+  const parts = await bench.putPack(name, upload, 1, await bench.makePack(commits[40]!, commits[20]!));
+  const { status, body } = await bench.index(name, upload, parts, [commits[40]!]);
   expect(status).toBe(422);
   expect(body.error!.message).toMatch(/missing|neither in it nor in the repository/);
-  const done = await complete(name, upload, { "refs/heads/main": [null, commits[40]!] });
+  const done = await bench.complete(name, upload, { "refs/heads/main": [null, commits[40]!] });
   expect(done.body.refs[0]!.refused).toContain("missing necessary objects");
-  expect((await read(name, upload)).body.complete).toBe(false);
+  expect((await bench.read(name, upload)).body.complete).toBe(false);
 });
 
 test("a session that was deleted leaves no object and no byte", async () => {
   const name = "me/deleted";
-  await makeRepositoryAt(name);
-  const upload = await begin(name);
-  await sendAll(name, upload);
-  await putPack(name, upload, 100, await makePack(commits[20]!, null));
-  expect((await remove(name, upload)).status).toBe(204);
-  await awaitGone(upload.id);
+  await bench.makeRepository(name);
+  const upload = await bench.begin(name);
+  await bench.sendAll(name, upload);
+  await bench.putPack(name, upload, 100, await bench.makePack(commits[20]!, null));
+  expect((await bench.remove(name, upload)).status).toBe(204);
+  await bench.awaitGone(upload.id);
   const countObjects = async (): Promise<number> =>
     (await askApi<{ objects: number }>(server, `/repos/${name}/maintenance`)).body.objects;
   for (let tries = 0; (await countObjects()) > 0; tries++) {
     expect(tries, "objects are still there").toBeLessThan(50);
-    await runJobs(name);
+    await bench.runJobs(name);
     await sleep(100);
   }
   expect(await findProblems(`${server.url}/${name}`)).toEqual([]);
@@ -232,25 +133,25 @@ test("a session that was deleted leaves no object and no byte", async () => {
 
 test("a quota counts parts as they come, and once when they are objects", async () => {
   const name = "me/limited";
-  await makeRepositoryAt(name);
-  const pack = await makePack(commits[20]!, null);
+  await bench.makeRepository(name);
+  const pack = await bench.makePack(commits[20]!, null);
   const maxBytes = pack.length + 5_000;
   const set = await askApi(server, `/repos/${name}/quota`, { method: "PUT", json: { maxBytes } });
   expect(set.status).toBe(200);
   await sleep(100);
   const refused = await askApi(server, `/repos/${name}/uploads`, { method: "POST", json: { sizeBytes: maxBytes + 1 } });
   expect(refused.status).toBe(413);
-  const upload = await begin(name, { sizeBytes: pack.length });
-  const parts = await putPack(name, upload, 1, pack);
-  const beyond = await put(name, upload, 99, Buffer.alloc(6_000));
-  expect([beyond.status, beyond.body.error.message]).toEqual([413, expect.stringContaining("that is the quota")]);
-  expect((await index(name, upload, parts, [commits[20]!])).status).toBe(200);
-  expect((await put(name, upload, 99, Buffer.alloc(6_000))).status).toBe(413);
+  const upload = await bench.begin(name, { sizeBytes: pack.length });
+  const parts = await bench.putPack(name, upload, 1, pack);
+  const beyond = await bench.put(name, upload, 99, Buffer.alloc(6_000));
+  expect([beyond.status, beyond.body.error]).toEqual([413, expect.objectContaining({ limitKind: "quota" })]);
+  expect((await bench.index(name, upload, parts, [commits[20]!])).status).toBe(200);
+  expect((await bench.put(name, upload, 99, Buffer.alloc(6_000))).status).toBe(413);
 });
 
 test("rules for refs hold: at once if nothing could move, and at the end", async () => {
   const name = "me/protected";
-  await makeRepositoryAt(name);
+  await bench.makeRepository(name);
   await git(dir, "push", "-q", `${server.url}/${name}`, `${commits[5]}:refs/heads/main`);
   const rules = [{ pattern: "refs/heads/main", noForce: true, noDelete: true }];
   const set = await askApi(server, `/repos/${name}/protected-refs`, { method: "PUT", json: { rules } });
@@ -260,51 +161,51 @@ test("rules for refs hold: at once if nothing could move, and at the end", async
     method: "POST",
     json: { refs: [deletion] },
   });
-  expect([refused.status, refused.body.error.code]).toEqual([403, "forbidden"]);
-  const upload = await begin(name);
-  const done = await complete(name, upload, { "refs/heads/main": [commits[5]!, commits[2]!] });
+  expect([refused.status, refused.body.error!.code]).toEqual([403, "forbidden"]);
+  const upload = await bench.begin(name);
+  const done = await bench.complete(name, upload, { "refs/heads/main": [commits[5]!, commits[2]!] });
   expect(done.body.refs[0]!.refused).toMatch(/protected/);
 });
 
 test("two sessions at once: the second to complete is told that the ref has moved", async () => {
   const name = "me/twice";
-  await makeRepositoryAt(name);
-  const uploads = await Promise.all([begin(name), begin(name)]);
-  await Promise.all(uploads.map((upload) => sendAll(name, upload)));
+  await bench.makeRepository(name);
+  const uploads = await Promise.all([bench.begin(name), bench.begin(name)]);
+  await Promise.all(uploads.map((upload) => bench.sendAll(name, upload)));
   const tip = commits.at(-1)!;
   const results = await Promise.all([
-    complete(name, uploads[0]!, { "refs/heads/main": [null, tip] }),
-    complete(name, uploads[1]!, { "refs/heads/main": [null, commits[40]!] }),
+    bench.complete(name, uploads[0]!, { "refs/heads/main": [null, tip] }),
+    bench.complete(name, uploads[1]!, { "refs/heads/main": [null, commits[40]!] }),
   ]);
   expect(results.filter(({ body }) => body.refs[0]!.refused === null)).toHaveLength(1);
   for (const { id } of uploads) {
-    await remove(name, { id });
-    await awaitGone(id);
+    await bench.remove(name, { id });
+    await bench.awaitGone(id);
   }
   expect(await findProblems(`${server.url}/${name}`)).toEqual([]);
 });
 
 test("a crash between any two requests loses nothing that was acknowledged", { tags: "sweep" }, async () => {
   const name = "me/crashes";
-  await makeRepositoryAt(name);
-  const upload = await begin(name);
+  await bench.makeRepository(name);
+  const upload = await bench.begin(name);
   const restart = async (): Promise<void> => {
     await server.kill();
     await server.restart();
   };
   let base: string | null = null;
   for (const [i, tip] of [commits[30]!, commits.at(-1)!].entries()) {
-    const parts = await putPack(name, upload, 1 + 100 * i, await makePack(tip, base));
+    const parts = await bench.putPack(name, upload, 1 + 100 * i, await bench.makePack(tip, base));
     await restart();
-    expect((await read(name, upload)).body.parts).toHaveLength(parts.length);
-    expect((await index(name, upload, parts, [tip])).status).toBe(200);
+    expect((await bench.read(name, upload)).body.parts).toHaveLength(parts.length);
+    expect((await bench.index(name, upload, parts, [tip])).status).toBe(200);
     await restart();
-    expect((await read(name, upload)).body).toMatchObject({ steps: i + 1, tips: [tip], parts: [] });
+    expect((await bench.read(name, upload)).body).toMatchObject({ steps: i + 1, tips: [tip], parts: [] });
     base = tip;
   }
-  const done = await complete(name, upload, { "refs/heads/main": [null, commits.at(-1)!] });
+  const done = await bench.complete(name, upload, { "refs/heads/main": [null, commits.at(-1)!] });
   expect(done.body.refs[0]!.refused).toBeNull();
   await restart();
-  await awaitGone(upload.id);
+  await bench.awaitGone(upload.id);
   expect(await findProblems(`${server.url}/${name}`)).toEqual([]);
 });

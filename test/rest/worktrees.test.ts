@@ -161,27 +161,38 @@ async function pushTo({ url }: Server): Promise<void> {
   expect((await askApi({ url }, "/repos/me/switched/maintenance", { method: "POST" })).status).toBe(200);
 }
 
-test("where a deployment keeps no worktrees, none is written, none can be chosen, and those there were go", async () => {
-  const persistDir = makeTempDir("switched");
-  const before = await startServer({ persistDir });
-  await pushTo(before);
-  expect((await before.readObjects("/worktrees/")).size).toBe(2);
-  await before.close();
-  const none = await startServer({ persistDir, vars: { WORKTREES: "none" } });
-  try {
-    const refused = await askApi(none, "/repos/me/switched/worktrees", { method: "PUT", json: { branches: ["main"] } });
-    expect(refused).toMatchObject({ status: 403, body: { error: { code: "forbidden" } } });
-    expect(JSON.stringify(refused.body)).toContain("WORKTREES is none");
-    await git(dir, "push", "-q", `${none.url}/me/switched.git`, "first:refs/heads/main", "--force");
-    await askApi(none, "/repos/me/switched/maintenance", { method: "POST" });
-    expect((await none.readObjects("/worktrees/")).size).toBe(0);
-    expect((await askApi<Shown>(none, "/repos/me/switched/worktrees")).body).toEqual({ branches: null, worktrees: [] });
-  } finally {
-    await none.close();
-  }
-});
+test(
+  "where a deployment keeps no worktrees, none is written, none can be chosen, and those there were go",
+  { tags: "sweep" },
+  async () => {
+    const persistDir = makeTempDir("switched");
+    const before = await startServer({ persistDir });
+    await pushTo(before);
+    expect((await before.readObjects("/worktrees/")).size).toBe(2);
+    await before.close();
+    const none = await startServer({ persistDir, vars: { WORKTREES: "none" } });
+    try {
+      const refused = await askApi(none, "/repos/me/switched/worktrees", {
+        method: "PUT",
+        json: { branches: ["main"] },
+      });
+      expect(refused).toMatchObject({ status: 403, body: { error: { code: "forbidden" } } });
+      expect(JSON.stringify(refused.body)).toContain("WORKTREES is none");
+      await commitFiles(dir, "other", { a: "another" });
+      await git(dir, "push", "-q", `${none.url}/me/switched.git`, "other:refs/heads/main", "--force");
+      await askApi(none, "/repos/me/switched/maintenance", { method: "POST" });
+      expect((await none.readObjects("/worktrees/")).size).toBe(0);
+      expect((await askApi<Shown>(none, "/repos/me/switched/worktrees")).body).toEqual({
+        branches: null,
+        worktrees: [],
+      });
+    } finally {
+      await none.close();
+    }
+  },
+);
 
-test("where a deployment keeps worktrees on demand, those that are chosen are written", async () => {
+test("where a deployment keeps worktrees on demand, those that are chosen are written", { tags: "sweep" }, async () => {
   const onDemand = await startServer({ vars: { WORKTREES: "on-demand" } });
   try {
     await pushTo(onDemand);

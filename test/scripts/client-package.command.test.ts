@@ -49,7 +49,10 @@ test("the package holds the client for plain Node, with its types", async () => 
 test("the package holds the remote helper, which runs in the user's own Node", async () => {
   const bin = join(dir, "bin");
   await mkdir(bin);
-  await symlink(join(dir, "node_modules/holdfast/dist/git-remote-holdfast.js"), join(bin, "git-remote-holdfast"));
+  await symlink(
+    join(dir, "node_modules/holdfast/src/web/assets/git-remote-holdfast.cjs"),
+    join(bin, "git-remote-holdfast"),
+  );
   // Without the project's own Node, as it is for users.
   const others = process.env["PATH"]!.split(delimiter).filter((folder) => !folder.includes("node_modules"));
   const source = await makeRepository("helped");
@@ -61,4 +64,11 @@ test("the package holds the remote helper, which runs in the user's own Node", a
   expect(code, stderr).toBe(0);
   expect(stderr).toContain("holdfast: Created me/helped");
   expect(server.requests.some(({ path }) => path.includes("/uploads/"))).toBe(true);
+});
+
+test("the package holds the agent of Git LFS, which runs in the user's own Node", async () => {
+  const others = process.env["PATH"]!.split(delimiter).filter((folder) => !folder.includes("node_modules"));
+  const program = join(dir, "node_modules/holdfast/dist/git-lfs-holdfast.js");
+  const { stdout } = await run(program, ["--help"], { env: { ...process.env, PATH: others.join(delimiter) } });
+  expect(stdout).toContain("git lfs-holdfast install");
 });

@@ -1,4 +1,5 @@
-/** What README and the documents tell to type, typed: each page's command blocks in order, in one shell, as they are written. */
+/** What README and the documents tell to type, typed: each page's command blocks in order, in one
+ * shell, as they are written. */
 import { spawn } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -32,11 +33,6 @@ const INSTEAD: readonly { readonly block: string; readonly reason: string; reado
     block: "npx wrangler r2 bucket create holdfast",
     reason: "it needs an account",
     run: "npx wrangler r2 bucket create --help",
-  },
-  {
-    block: "npm install -g holdfast",
-    reason: "tests install no package; client-package.command.test.ts pushes with what it holds",
-    run: "npm pack --dry-run",
   },
   { block: "npm run deploy", reason: "it needs an account", run: "npm run deploy:check" },
   { block: "npm ci && npm run deploy", reason: "it needs an account", run: "npm run deploy -- --help" },
@@ -89,15 +85,16 @@ function blocksOf(page: string): string[] {
     .map(([, block]) => block!.replaceAll(/^ {4}/gm, "").trimEnd());
 }
 
-/** The one rule by which a command is changed: a server's address stands for one that runs. Where a token is shown, for one that
- * asks for it. */
+/** The one rule by which a command is changed: a server's address stands for one that runs. Where a
+ * token is shown, for one that asks for it. */
 function address(command: string): string {
   const local = command.includes("ADMIN_TOKEN") ? closed : open;
   const text = command.replaceAll("http://localhost:8787", local.url).replaceAll("https://git.example.com", closed.url);
   return Object.entries(SMALLER).reduce((sum, [large, small]) => sum.replaceAll(large, small), text);
 }
 
-/** A clone of a sample with five commits and a tag, where the project's programs are at hand; pushed to the server of tokens. */
+/** A clone of a sample with five commits and a tag, where the project's programs are at hand;
+ * pushed to the server of tokens. */
 async function makePlace(): Promise<string> {
   const dir = await makeRepository("sample");
   for (let count = 1; count <= 5; count++) {
@@ -112,7 +109,8 @@ async function makePlace(): Promise<string> {
   return dir;
 }
 
-/** Runs a script as a user's shell would, which ends where a command fails: curl's answers of 400 and more included. */
+/** Runs a script as a user's shell would, which ends where a command fails: curl's answers of 400
+ * and more included. */
 async function runShell(dir: string, script: string): Promise<{ code: number | null; text: string }> {
   const home = join(makeTempDir("home"), "home");
   mkdirSync(home);

@@ -36,7 +36,8 @@ test("whichever process of npm start is killed, it is served again, or nobody li
       await server.says(
         /The Workers runtime ended \(SIGKILL\)\. It is started again; requests in progress are cut off\./,
       );
-      // Who comes now waits for the next one. A little before, the one that dies may still take a connection.
+      // Who comes now waits for the next one. A little before, the one that dies may still take a
+      // connection.
       const waiting = fetch(`${server.url}/healthz`, { headers: { Connection: "close" } });
       await server.says(/serves again/);
       expect((await waiting).status).toBe(200);

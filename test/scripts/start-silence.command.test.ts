@@ -1,4 +1,5 @@
-// What clients do wrong, or leave half done, is no news for whoever runs the server: nothing of it is in the log but events.
+// What clients do wrong, or leave half done, is no news for whoever runs the server: nothing of it
+// is in the log but events.
 import { randomBytes } from "node:crypto";
 import { request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";

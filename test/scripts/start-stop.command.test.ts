@@ -15,7 +15,8 @@ interface HeldPush {
   goOn(): void;
 }
 
-/** Begins a push, and gives the server the time to take half of it: it has nothing to say until more comes. */
+/** Begins a push, and gives the server the time to take half of it: it has nothing to say until
+ * more comes. */
 async function beginPush(url: string): Promise<HeldPush> {
   const blob = makeObject("blob", randomBytes(1_000_000));
   const tree = makeTree(["100644", "file", blob]);

@@ -12,7 +12,8 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** A command of the project's, as a user of a shell has it: with all its processes in a group of their own. */
+/** A command of the project's, as a user of a shell has it: with all its processes in a group of
+ * their own. */
 export class StartedCommand {
   readonly #child: ChildProcess;
   #stdout = "";

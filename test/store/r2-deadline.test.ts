@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { isGitError } from "../../src/format/errors.ts";
 import { newChunkCounters } from "../../src/store/chunks/chunk-store.ts";
-import { type Bucket, R2ChunkStore } from "../../src/store/chunks/r2-chunk-store.ts";
+import type { Bucket } from "../../src/store/chunks/bucket.ts";
+import { R2ChunkStore } from "../../src/store/chunks/r2-chunk-store.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -20,6 +21,7 @@ const SILENT: Bucket = {
   head: never,
   list: never,
   createMultipartUpload: never,
+  resumeMultipartUpload: () => ({ uploadId: "", uploadPart: never, complete: never, abort: never }),
 };
 
 /** How long an operation takes to fail (ms), and its error. */

@@ -50,8 +50,9 @@ test.each(SCREENS)("on a screen of $width pixels all of the page is there, and n
   const text = await page.locator("main").innerText();
   expect(text).not.toContain("`");
   expect(text).not.toMatch(/: any\b/);
-  // The body of every failure appears once.
-  expect(text.split("conflictCount?").length - 1).toBe(1);
+  // What every route may fail with appears once, and the body of every failure.
+  for (const once of ["The request is malformed.", "The service is temporarily unavailable", "conflictCount?"])
+    expect(text.split(once).length - 1, once).toBe(1);
   expect(problems).toEqual([]);
   await page.close();
 });
@@ -98,6 +99,8 @@ test("every time in an answer is told as ISO 8601 has it", () => {
   expect(odd).toEqual([]);
 });
 
+const FAILURE = { "application/json": { schema: { $ref: "#/components/schemas/Error" } } };
+
 test("the page shows every operation, its values escaped and no schema written out within itself", async () => {
   const response = await renderApiDocs(
     {
@@ -117,7 +120,16 @@ test("the page shows every operation, its values escaped and no schema written o
                 description: "It.",
                 content: { "application/json": { schema: { $ref: "#/components/schemas/Thing" } } },
               },
-              404: { description: "told for all routes together" },
+              404: { description: "told for all routes together", content: FAILURE },
+              409: { description: "told here", content: FAILURE },
+            },
+          },
+          put: {
+            tags: ["things"],
+            summary: "Write it",
+            responses: {
+              204: { description: "It is written." },
+              404: { description: "told for all routes together", content: FAILURE },
             },
           },
         },
@@ -146,6 +158,8 @@ test("the page shows every operation, its values escaped and no schema written o
   expect(text).toContain("integer 1…9 = 2");
   expect(text).toContain("kind: &quot;a&quot; | &quot;b&quot;   // which");
   expect(text).toContain("parts?: [Thing, …]");
-  expect(text).not.toContain("told for all");
+  expect(text.match(/told for all/g)).toHaveLength(1);
+  expect(text).toMatch(/<td>404<\/td>\s*<td>told for all routes together<\/td>/);
+  expect(text).toContain("<h4>409: told here</h4>");
   expect(text).not.toContain("<script");
 });

@@ -1,4 +1,5 @@
-/** The page of a blame names the commits that git names, and leads to the file before each of them. */
+/** The page of a blame names the commits that git names, and leads to the file before each of
+ * them. */
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";

@@ -1,5 +1,5 @@
-/** Every link of a repository of hostile names is followed: all of our own lead somewhere, and no name,
- * message or content becomes markup. */
+/** Every link of a repository of hostile names is followed: all of our own lead somewhere, and no
+ * name, message or content becomes markup. */
 import type { Element, Root } from "hast";
 import { fromParse5 } from "hast-util-from-parse5";
 import { parse } from "parse5";
@@ -9,7 +9,7 @@ import { noteProblems, shareBrowser, type SharedBrowser } from "../harness/brows
 import { git } from "../harness/git.ts";
 import type { Server } from "../harness/server.ts";
 import { shareServer } from "../harness/shared-server.ts";
-import { makeHostileRepository } from "./hostile-repository.ts";
+import { BRANCHES, makeHostileRepository } from "./hostile-repository.ts";
 
 /** Pages that are visited. More would be links without an end. */
 const MAX_PAGES = 10_000;
@@ -47,15 +47,20 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-/** Follows the links from a repository's page on. All lead to directories and files; of those to
- * other pages about `main`, such as blames, one of so many is followed. */
-async function expectWhole(oneOf: number): Promise<void> {
+/** Follows the links from a repository's page on: all to pages about `main` and one other
+ * branch. */
+async function expectWhole(branch: string): Promise<void> {
+  const { pathname: known } = new URL(`/${encodePath(branch)}`, server.url);
+  /** Whether a link names the branch, and then a path, a query or nothing. */
+  const isKnown = (link: string): boolean => {
+    const named = `/${link.split("/").slice(4).join("/")}`;
+    return named.startsWith(known) && /^(?:$|[/?.])/.test(named.slice(known.length));
+  };
   const faults: string[] = [];
   const seen = new Set(["/crawl/repo"]);
   const pending = [...seen];
   const kinds = new Map<string, number>();
   let others = 0;
-  let pages = 0;
   const visit = async (path: string): Promise<void> => {
     const response = await fetch(server.url + path, { headers: { Accept: "text/html" } });
     const kind = path.split("/")[3] ?? "";
@@ -71,10 +76,8 @@ async function expectWhole(oneOf: number): Promise<void> {
     for (const fault of findFaults(tree)) faults.push(`${path}: ${fault}`);
     for (const link of linksOf(tree, server.url + path)) {
       // All revisions have the same files: of those of others, some are enough.
-      const isOther = /^\/[^/]+\/[^/]+\/[a-z]+\/(?!main\b)/.test(link);
+      const isOther = /^\/[^/]+\/[^/]+\/[a-z]+\/(?!main\b)/.test(link) && !isKnown(link);
       if (seen.has(link) || (isOther && ++others % OTHERS !== 0)) continue;
-      const isPage = /^\/[^/]+\/[^/]+\/(?!tree|blob)/.test(link);
-      if (!isOther && isPage && ++pages % oneOf !== 0) continue;
       seen.add(link);
       pending.push(link);
     }
@@ -89,15 +92,17 @@ async function expectWhole(oneOf: number): Promise<void> {
   for (const path of paths) {
     const { pathname } = new URL(`/crawl/repo/blob/main/${encodePath(path.toString("latin1"))}`, server.url);
     expect(blobs).toContain(pathname);
+    expect(blobs).toContain(pathname.replace("/main/", `${known}/`));
   }
   expect(kinds.get("tree")).toBeGreaterThan(30);
 }
 
-test("links lead to pages, and these have no markup made of data", () => expectWhole(4));
-test("every link leads to a page, and no page has markup made of data", { tags: "sweep" }, () => expectWhole(1));
+test("every link leads to a page, and no page has markup made of data", { tags: "sweep" }, () =>
+  expectWhole(BRANCHES[0]!),
+);
 
-/** Shows each page of some files in a browser. */
-async function expectNoComplaints(shown: readonly Buffer[]): Promise<void> {
+/** Shows pages in a browser. */
+async function expectNoComplaints(urls: readonly string[]): Promise<void> {
   const context = await browser.newContext();
   const page = await context.newPage();
   const problems = noteProblems(page);
@@ -105,12 +110,6 @@ async function expectNoComplaints(shown: readonly Buffer[]): Promise<void> {
     problems.push(`a dialog: ${dialog.message()}`);
     dialog.dismiss().catch(() => undefined);
   });
-  const urls = ["/crawl", "/crawl/repo", "/crawl/repo/tree/main"];
-  for (const path of shown) {
-    const encoded = encodePath(path.toString("latin1"));
-    const page = path.length % 4 === 0 ? "blame" : "blob";
-    urls.push(`/crawl/repo/${page}/main/${encoded}`);
-  }
   for (const url of urls) {
     const response = await page.goto(server.url + url);
     expect([url, response!.status()]).toEqual([url, 200]);
@@ -119,9 +118,57 @@ async function expectNoComplaints(shown: readonly Buffer[]): Promise<void> {
   await context.close();
 }
 
-test("a browser finds nothing to complain of in some of the files", () =>
-  expectNoComplaints(paths.filter((_, i) => i % 4 === 0)));
-test("nor in any", { tags: "sweep" }, () => expectNoComplaints(paths));
+/** The page, or the blame, of each file. */
+const pagesOf = (files: readonly Buffer[]): string[] =>
+  files.map((path) => {
+    const page = path.length % 4 === 0 ? "blame" : "blob";
+    return `/crawl/repo/${page}/main/${encodePath(path.toString("latin1"))}`;
+  });
+
+test("a browser finds nothing to complain of in some of the files", () => {
+  const some = paths.filter((_, i) => i % 4 === 0);
+  return expectNoComplaints(["/crawl", "/crawl/repo", "/crawl/repo/tree/main", ...pagesOf(some)]);
+});
+test("nor in any", { tags: "sweep" }, () => expectNoComplaints(pagesOf(paths)));
+test("nor in the pages of other kinds", { tags: "sweep" }, () => {
+  const branch = encodePath(BRANCHES[0]!);
+  const file = encodePath(paths[0]!.toString("latin1"));
+  const settings = [
+    "protected",
+    "tokens",
+    "webhooks",
+    "mirrors",
+    "lfs",
+    "pushes",
+    "maintenance",
+    "worktrees",
+    "delete",
+  ];
+  const below = [
+    "commit/main",
+    "commit/main~1",
+    "commit/main~2",
+    "commit/main~2?view=split",
+    `commits/${branch}`,
+    `commits/main/${file}?follow=1`,
+    "branches",
+    "tags",
+    "activity",
+    "contributors",
+    "fork",
+    `compare/main~2...${branch}`,
+    `search?q=script&rev=${branch}`,
+    `search?q=${encodeURIComponent('"><b>')}`,
+    `find/${branch}?q=script`,
+    "settings",
+    ...settings.map((page) => `settings/${page}`),
+    `edit/${branch}/${file}`,
+    `delete/${branch}/${file}`,
+    `new/${branch}`,
+    `upload/${branch}`,
+  ];
+  return expectNoComplaints(below.map((page) => `/crawl/repo/${page}`));
+});
 
 /** READMEs show images that the repository does not have; those further down are not waited for. */
 function isMissingImage(problem: string): boolean {
@@ -150,7 +197,8 @@ function findFaults(tree: Root): string[] {
   return faults;
 }
 
-/** Addresses of this server that a page links to, loads or asks. Those of texts may lead nowhere. */
+/** Addresses of this server that a page links to, loads or asks. Those of texts may lead
+ * nowhere. */
 function linksOf(tree: Root, base: string): string[] {
   const links: string[] = [];
   for (const { properties, isProse } of elementsOf(tree)) {

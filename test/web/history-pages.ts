@@ -25,6 +25,7 @@ export const HISTORY_PAGES: readonly WalkedPage[] = [
   { name: "commits, a wrong day", path: "/walk/history/commits/main?since=soon", status: 422, says: "such as 2026" },
   { name: "commits, a wrong cursor", path: "/walk/history/commits/main?after=AAAA", status: 422, says: "cursor" },
   { name: "commit", path: "/walk/history/commit/changes", says: "with an example" },
+  { name: "commit with notes", path: "/walk/history/commit/side", says: /Notes\s+Seen on the side/ },
   { name: "commit, side by side", path: "/walk/history/commit/changes?view=split", says: "and & here" },
   { name: "commit, without blanks", path: "/walk/history/commit/changes?w=1", says: "Only blanks changed" },
   { name: "commit, one file", path: "/walk/history/commit/changes?file=2", says: "File 3 of 8" },
@@ -83,6 +84,7 @@ export async function makeHistoryRepository(): Promise<string> {
   await git(dir, "checkout", "-q", "-b", "side");
   write("side.txt", "on the side\n");
   await commit("Go to the side");
+  await git(dir, "notes", "add", "-m", "Seen on the side");
   await git(dir, "checkout", "-q", "main");
   renameSync(join(dir, "src/old.ts"), join(dir, "src/moved.ts"));
   write("src/moved.ts", lines(60, { 5: "changed <b>here</b>", 40: "and & here", 41: "and \u202e there" }));

@@ -31,7 +31,8 @@ test.each(["v1.0", "changes", "side", "hostile"])("the patch of %s is git's to t
   const own = Buffer.from(await response.arrayBuffer());
   const options = ["--stdout", "-1", "-p", "--full-index", "--binary", "--no-signature", "--root", oid];
   const { stdoutBytes } = await tryGit(dir, ["format-patch", ...options]);
-  // A binary file may be compressed otherwise, and git may write it as a delta: `git am` takes both.
+  // A binary file may be compressed otherwise, and git may write it as a delta: `git am` takes
+  // both.
   const comparable = (patch: Buffer) =>
     patch.toString("latin1").replace(/(?<=GIT binary patch\n)[^]*?(?=\ndiff |\n*$)/g, "");
   expect(comparable(own)).toBe(comparable(stdoutBytes));
@@ -219,7 +220,7 @@ describe("large changes", () => {
     expect(await show(`?start=${FILES}`)).not.toContain(`rel="next"`);
   });
 
-  test("a long file is shown in parts, with all its lines", async () => {
+  test("a long file is shown in parts, with all its lines", { tags: "sweep" }, async () => {
     const first = await show("");
     expect(first).toMatch(/Too many changes to be shown here|first 1000 lines/);
     const alone = /<a href="[^"?]*(\?[^"]*file=0)"/.exec(first)![1]!.replaceAll("&amp;", "&");

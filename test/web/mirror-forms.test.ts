@@ -42,10 +42,12 @@ test("a mirror is made, shows what is refused, is brought up to date and deleted
   await page.getByLabel("Authorization").fill("Bearer secret");
   await page.getByRole("textbox", { name: "Refs" }).fill("refs/heads/");
   await page.getByLabel("Delete refs there").check();
+  await page.getByLabel("Send objects of Git LFS").check();
   await press("Make the mirror");
   expect(await page.getByRole("alert").textContent()).toContain("it has a user or password");
   expect(await page.getByLabel("Address").inputValue()).toBe("https://user@example.com/a.git");
   expect(await page.getByLabel("Delete refs there").isChecked()).toBe(true);
+  expect(await page.getByLabel("Send objects of Git LFS").isChecked()).toBe(true);
   expect(await page.content()).not.toContain("Bearer secret");
   await page.getByLabel("Address").fill(`${native.url}/target.git`);
   for (const refs of ["heads", "refs/heads/ refs/\u0001"]) {
@@ -65,6 +67,8 @@ test("a mirror is made, shows what is refused, is brought up to date and deleted
   await page.reload();
   expect(await page.getByRole("list", { name: "Refused" }).textContent()).toMatch(/refs\/heads\/main.*not here/);
   await page.getByText("prunes", { exact: true }).waitFor();
+  await page.locator(".badge", { hasText: "Git LFS" }).waitFor();
+  await page.getByText("0 objects of Git LFS were sent").waitFor();
   await press("Delete");
   await page.getByText("There are none.").waitFor();
   expect(await git(target, "rev-parse", "main")).toBe(theirs);

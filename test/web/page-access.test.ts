@@ -1,5 +1,5 @@
-/** Every page and form, asked by every kind of visitor: the expected answers follow from what each row
- * of `PAGE_ROUTES` needs. And what visitors are shown, they may do. */
+/** Every page and form, asked by every kind of visitor: the expected answers follow from what each
+ * row of `PAGE_ROUTES` needs. And what visitors are shown, they may do. */
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -69,8 +69,14 @@ async function signIn(token: string): Promise<string> {
   return response.headers.get("Set-Cookie")!.split(";")[0]!;
 }
 
-/** Asks for a page, or sends an empty form. */
-function ask(visitor: Visitor, method: string, path: string, more: Record<string, string> = {}): Promise<Response> {
+/** Asks for a page, or sends a form, which is empty by default. */
+function ask(
+  visitor: Visitor,
+  method: string,
+  path: string,
+  more: Record<string, string> = {},
+  fields = new URLSearchParams(),
+): Promise<Response> {
   const cookie = cookies[visitor];
   const headers = {
     Accept: "text/html",
@@ -78,7 +84,7 @@ function ask(visitor: Visitor, method: string, path: string, more: Record<string
     ...(method === "POST" && { "Sec-Fetch-Site": "same-origin" }),
     ...more,
   };
-  const body = method === "POST" ? new URLSearchParams() : null;
+  const body = method === "POST" ? fields : null;
   return fetch(server.url + path, { method, headers, body, redirect: "manual" });
 }
 
@@ -164,7 +170,7 @@ test.each(PAGE_ROUTES.filter(({ method }) => method === "POST").map((route) => [
   },
 );
 
-test("in a browser, a page of another origin changes nothing", async () => {
+test("in a browser, a page of another origin changes nothing", { tags: "sweep" }, async () => {
   const target = `${server.url}/me/other`;
   const foreign = createServer((_, response) => {
     response.setHeader("Content-Type", "text/html");
@@ -215,6 +221,82 @@ describe.each(NAMES)("what is shown to a visitor: %s", (visitor) => {
       may !== null && includesRight(may, "admin"),
     );
   });
+});
+
+/** What a visitor may do with everything of `me`; the operator, with that of all owners. */
+const OF_OWNER = { read: "read", write: "write", admin: "admin", operator: "operate" } as const;
+
+test.each(NAMES)("repositories and tokens of an owner, to a visitor: %s", async (visitor) => {
+  const may = (needed: Right): boolean => {
+    const right = (OF_OWNER as Partial<Record<Visitor, Right>>)[visitor];
+    return right !== undefined && includesRight(right, needed);
+  };
+  const headers = { Authorization: `Bearer ${OPERATOR}` };
+  const send = (path: string, fields: Record<string, string>) =>
+    ask(visitor, "POST", path, {}, new URLSearchParams(fields));
+  const exists = async (path: string) => (await askApi(server, `/repos/${path}`, { headers })).status === 200;
+  const name = `made-by-${visitor.replaceAll(" ", "-")}`;
+  const signsIn = visitor === "anonymous";
+  const isOwner = visitor === "of another owner";
+
+  // Some visitors may make repositories, but not below this owner.
+  const form = await ask(visitor, "GET", "/-/new");
+  expect(await refusalOf(form)).toBe(signsIn ? "sign in" : may("write") || isOwner ? null : "forbidden");
+  const sent = await send("/-/new", { owner: "me", name, defaultBranch: "main" });
+  expect([sent.status, await exists(`me/${name}`)]).toEqual(may("write") ? [303, true] : [signsIn ? 303 : 403, false]);
+  if (signsIn) expect(await refusalOf(sent)).toBe("sign in");
+  const below = await send("/-/new", { owner: "you", name, defaultBranch: "main" });
+  const isMade = isOwner || visitor === "operator";
+  expect([below.status, await exists(`you/${name}`)]).toEqual(isMade ? [303, true] : [signsIn ? 303 : 403, false]);
+
+  const tokens = async () => {
+    const { body } = await askApi<{ tokens: { id: string; name: string }[] }>(server, "/tokens?owner=me&limit=100", {
+      headers,
+    });
+    return body.tokens.map((token) => token.name);
+  };
+  const json = { owner: "me", name: `spare of ${visitor}`, right: "read" };
+  const { body: spare } = await askApi<{ id: string }>(server, "/tokens", { method: "POST", json, headers });
+  const list = await ask(visitor, "GET", "/-/tokens/me");
+  const made = await send("/-/tokens/me", { name, right: "admin" });
+  const revoked = await send("/-/tokens/me/revoke", { id: spare.id });
+  const refused = signsIn ? 404 : 403;
+  expect([list.status, made.status]).toEqual(may("admin") ? [200, 201] : [refused, refused]);
+  // It leads to the list either way: a token that is gone already is as revoked as it should be.
+  expect(revoked.headers.get("Location")).toBe("/-/tokens/me");
+  const left = await tokens();
+  expect([left.includes(name), left.includes(json.name)]).toEqual(may("admin") ? [true, false] : [false, true]);
+});
+
+test("of forks, visitors are told those that they may read, and the count of no others", async () => {
+  const headers = { Authorization: `Bearer ${OPERATOR}` };
+  const make = (owner: string, visibility: string) =>
+    askApi(server, "/repos/me/public/forks", {
+      method: "POST",
+      json: { owner, name: `fork-${visibility}`, visibility },
+      headers,
+    });
+  for (const owner of ["me", "you"])
+    for (const visibility of ["public", "private"]) expect((await make(owner, visibility)).status).toBe(201);
+  const told = await Promise.all(
+    NAMES.map(async (visitor) => {
+      const html = await (await ask(visitor, "GET", "/me/public")).text();
+      const links = [...html.matchAll(/href="\/(\w+\/fork-\w+)"/g)].map(([, name]) => name);
+      return [visitor, /<h2>(\d+ forks)/.exec(html)?.[1], links];
+    }),
+  );
+  const open = ["me/fork-public", "you/fork-public"];
+  const mine = ["me/fork-private", ...open];
+  expect(told).toEqual([
+    ["anonymous", "2 forks", open],
+    ["of another repository", "2 forks", open],
+    ["of another owner", "3 forks", ["me/fork-public", "you/fork-private", "you/fork-public"]],
+    ["read", "3 forks", mine],
+    ["write", "3 forks", mine],
+    ["admin", "3 forks", mine],
+    ["of the repository", "2 forks", open],
+    ["operator", "4 forks", ["me/fork-private", "me/fork-public", "you/fork-private", "you/fork-public"]],
+  ]);
 });
 
 test("who may make repositories may fork what they may read, below their owner alone", async () => {

@@ -1,14 +1,33 @@
-/** Every page is shown once with scripts, on a phone or on a screen by turns, and some without. axe
- * looks at each page in one state.
+/** Every page is shown once: with scripts or without, on a phone or on a screen, by turns. axe
+ * looks at those with scripts, at each page in one state.
  * `pages-on-phones.sweep.test.ts` and `pages-on-screens.sweep.test.ts` show each in all ways. */
+import { expect, test } from "vitest";
+import { PAGE_ROUTES } from "../../src/web/app.ts";
+import { PAGES } from "./pages.ts";
 import { ON_PHONES, ON_SCREENS, testPages } from "./shown-pages.ts";
 
-/** Of so many pages one is shown without scripts, in each way. */
-const WITHOUT_SCRIPTS = 10;
+const WAYS = [...ON_PHONES, ...ON_SCREENS];
 
 testPages(
-  [ON_PHONES[0], ON_SCREENS[0], ON_PHONES[1], ON_SCREENS[1]],
-  (page, way) => (way < 2 ? page % 2 === way : page % WITHOUT_SCRIPTS === way),
+  WAYS,
+  (page, way) => page % WAYS.length === way,
   // axe takes most of the time: names with a comma are of another state of a page.
   (name) => !name.includes(","),
 );
+
+/** Rows of `PAGE_ROUTES` that answer with no page of their own: files, feeds, a stream, and what
+ * leads to the path without the slash. */
+const NO_PAGES = /^\/:owner\/:repo\/(?:raw\/\*|archive\/\*|feed\/\*|live)?$/;
+
+test("every page is walked through", () => {
+  const routes = PAGE_ROUTES.filter(({ method }) => method === "GET").map(({ path }) => ({
+    path,
+    pattern: new RegExp(`^${path.replace(/\/\*$/, "(?:/.*)?").replaceAll(/:\w+/g, "[^/]+")}$`),
+  }));
+  const shown = new Set(
+    PAGES.map((page) => routes.find(({ pattern }) => pattern.test(page.path.replace(/\?.*/, "")))?.path),
+  );
+  const pages = routes.map(({ path }) => path).filter((path) => !NO_PAGES.test(path));
+  expect(pages.filter((path) => !shown.has(path))).toEqual([]);
+  expect(pages.length).toBeGreaterThan(30);
+});

@@ -1,4 +1,5 @@
-/** Every page, in one table: the tests that walk all pages use it, so a further page is a row here. */
+/** Every page, in one table: the tests that walk all pages use it, so a further page is a row
+ * here. */
 import { git, makeRepository } from "../harness/git.ts";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,12 +11,16 @@ import type { WalkedPage } from "./walked-page.ts";
  * `walk` owns nothing else. */
 export const PAGES: readonly WalkedPage[] = [
   { name: "start", path: "/", says: "Repositories" },
+  { name: "start, nothing to see", path: "/?q=walk%2F", isLocked: true, says: "No name contains this" },
+  { name: "sign in", path: "/-/sign-in?to=%2Fwalk", isLocked: true, says: "Token" },
+  { name: "sign in, to see a page", path: "/walk/hidden", isLocked: true, status: 404, says: "Sign in" },
   { name: "start, filtered", path: "/?q=lk%2Fem", says: "walk / empty" },
   { name: "start, nothing found", path: "/?q=nothing-like-this", says: "No name contains this" },
   { name: "owner", path: "/walk", says: "walk / repo" },
   { name: "new repository", path: "/-/new", says: "Who may read it" },
   { name: "fork", path: "/walk/repo/fork", says: "A fork is a repository of its own" },
-  { name: "repository", path: "/walk/repo", says: "A walked repository" },
+  { name: "repository", path: "/walk/repo", says: /A walked repository[^]*1 fork\s+walk\/fork/ },
+  { name: "repository that is a fork", path: "/walk/fork", says: "Fork of walk/repo" },
   { name: "empty repository", path: "/walk/empty", says: "Nothing has been pushed yet" },
   { name: "directory", path: "/walk/repo/tree/main/src", says: "deep" },
   { name: "directory of a branch with a slash", path: "/walk/repo/tree/feature/one/src", says: "feature/one" },
@@ -46,7 +51,7 @@ export const PAGES: readonly WalkedPage[] = [
   { name: "names of any bytes", path: "/walk/repo/tree/main/odd", says: "new␊line" },
   { name: "a name of two lines", path: "/walk/repo/blob/main/odd/new%0Aline%25", says: "of two lines" },
   { name: "search", path: "/walk/repo/search", says: "Regular expression" },
-  { name: "search, found", path: "/walk/repo/search?q=export&rev=main", says: /50 lines in .* more to search/ },
+  { name: "search, found", path: "/walk/repo/search?q=export&rev=main", says: /lines in .* more to search/ },
   { name: "search, regular", path: "/walk/repo/search?q=%5Edeep.r&regex=1&path=src/**", says: "src/deep/file.txt" },
   { name: "search, not valid", path: "/walk/repo/search?q=(&regex=1", status: 422, says: "not valid" },
   { name: "search, of nothing", path: "/walk/empty/search?q=a", status: 404, says: "no commit to search in" },

@@ -67,7 +67,7 @@ test("the lines that the URL names are marked and seen; a click with Shift names
   expect(new URL(page.url()).hash).toBe("#L64-L66");
 });
 
-test("a repository's page shows what is pushed, and leaves alone where the focus is", async () => {
+test("a repository's page shows what is pushed, and leaves alone where the focus is", { tags: "sweep" }, async () => {
   const dir = await makeRepository("live");
   const url = `${server.url}/script/live`;
   await askApi(server, "/repos", { method: "POST", json: { owner: "script", name: "live" } });

@@ -101,7 +101,7 @@ test("a wrong token signs nobody in, and many wrong ones must wait", async () =>
   expect(statuses.at(-1)).toBe(429);
 });
 
-test("a session ends when its token is revoked, and when it expires", async () => {
+test("a session ends when its token is revoked, and when it expires", { tags: "sweep" }, async () => {
   const headers = { Authorization: `Bearer ${ADMIN}` };
   const read = async (cookie: string) =>
     (await fetch(`${server.url}/me/private/tree/main`, { headers: { Cookie: cookie } })).status;

@@ -1,25 +1,15 @@
 /** Walks through pages of `PAGES` in a browser: each is whole, without a fault that axe finds, and
  * without a report of its policy. */
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { askApi } from "../harness/api.ts";
+import { findFaults } from "../harness/axe.ts";
 import { noteProblems, shareBrowser, type SharedBrowser } from "../harness/browser.ts";
 import { git } from "../harness/git.ts";
 import type { Server } from "../harness/server.ts";
-import { shareServer } from "../harness/shared-server.ts";
+import { shareServer, WITH_TOKENS } from "../harness/shared-server.ts";
 import { makeHistoryRepository } from "./history-pages.ts";
 import { makeWalkedRepository, PAGES } from "./pages.ts";
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
-/** A fault, as axe tells it. */
-interface Fault {
-  readonly id: string;
-  readonly help: string;
-  readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
-}
 
 /** How a browser shows pages. */
 export interface Way {
@@ -50,21 +40,27 @@ export function testPages(
 ): void {
   let browser: SharedBrowser;
   let server: Pick<Server, "url">;
+  let locked: Pick<Server, "url">;
   let head: string;
 
   beforeAll(async () => {
-    [browser, server] = await Promise.all([shareBrowser(), shareServer("walk")]);
+    [browser, server, locked] = await Promise.all([
+      shareBrowser(),
+      shareServer("walk"),
+      shareServer("walk-locked", WITH_TOKENS),
+    ]);
     const made = await makeWalkedRepository();
     head = made.head;
     const repositories = { repo: made.dir, history: await makeHistoryRepository() };
     for (const [name, dir] of Object.entries(repositories)) {
       await git(dir, "push", "-q", `${server.url}/walk/${name}`, "--all");
-      await git(dir, "push", "-q", `${server.url}/walk/${name}`, "--tags");
+      await git(dir, "push", "-q", `${server.url}/walk/${name}`, "--tags", "refs/notes/*");
     }
     await askApi(server, "/repos", {
       method: "POST",
       json: { owner: "walk", name: "empty", description: "Nothing yet" },
     });
+    await askApi(server, "/repos/walk/repo/forks", { method: "POST", json: { name: "fork" } });
   });
 
   afterAll(() => browser.close());
@@ -82,9 +78,9 @@ export function testPages(
 
     test.each(PAGES.filter((_, page) => isShown(page, at)))(
       "$name: $path",
-      async ({ name, path, status = 200, says }) => {
+      async ({ name, path, isLocked = false, status = 200, says }) => {
         problems.length = 0;
-        const response = (await page.goto(server.url + path.replace(":head", head)))!;
+        const response = (await page.goto((isLocked ? locked : server).url + path.replace(":head", head)))!;
         expect(response.status()).toBe(status);
         const main = page.locator("main");
         expect(await main.innerText()).toMatch(says);
@@ -100,18 +96,4 @@ export function testPages(
       },
     );
   });
-}
-
-async function findFaults(page: Page): Promise<unknown[]> {
-  // Evaluated through the debugger, to which the page's policy does not apply.
-  await page.evaluate(AXE);
-  // Of what is right, axe describes one element a rule: to describe all takes longer than to look.
-  const faults = await page.evaluate<Fault[]>(
-    `axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => violations)`,
-  );
-  return faults.map(({ id, help, nodes }) => [
-    id,
-    help,
-    nodes.map(({ html, failureSummary }) => [html, failureSummary]),
-  ]);
 }

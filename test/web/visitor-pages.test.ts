@@ -1,5 +1,5 @@
-/** What the URLs of the server and of repositories answer: pages to browsers, to each what it may see;
- * a line of text to other clients. */
+/** What the URLs of the server and of repositories answer: pages to browsers, to each what it may
+ * see; a line of text to other clients. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { askApi } from "../harness/api.ts";
 import { git, makeRepository } from "../harness/git.ts";

@@ -2,6 +2,9 @@
 export interface WalkedPage {
   /** Says what is special about it. */
   readonly name: string;
+  /** Whether it is asked of a server that wants a token, without one. Default: of one where access
+   * is open. */
+  readonly isLocked?: boolean;
   /** Path and query. `:head` stands for the id of the history's tip. */
   readonly path: string;
   /** Default: 200. */

@@ -1,4 +1,5 @@
-/** Webhooks in a browser that runs no scripts: made, tried out, disabled, sent again to, deleted. */
+/** Webhooks in a browser that runs no scripts: made, tried out, disabled, sent again to,
+ * deleted. */
 import type { Page } from "playwright-core";
 import { Webhook as Verifier } from "standardwebhooks";
 import { afterAll, beforeAll, expect, test } from "vitest";

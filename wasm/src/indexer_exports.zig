@@ -126,8 +126,8 @@ export fn indexer_supply_outside(entry: u32, size: f64) Status {
 }
 
 /// Answers `need_large`: the object's id and size.
-export fn indexer_settle_large(oid: *const [20]u8, size: f64) Status {
-    return statusOf(indexer.late.settle(&indexer, oid, @intFromFloat(size)));
+export fn indexer_place_large(oid: *const [20]u8, size: f64) Status {
+    return statusOf(indexer.late.place(&indexer, oid, @intFromFloat(size)));
 }
 
 /// Counts work that JavaScript does for the pack.

@@ -1,4 +1,5 @@
-/** Objects of Git LFS: large ones up and down, beside a plain file server, and batches of known ones. */
+/** Objects of Git LFS: large ones up and down, beside a plain file server, and batches of known
+ * ones. */
 import { spawn } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";

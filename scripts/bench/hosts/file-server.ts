@@ -1,4 +1,5 @@
-/** A plain file server, as a program of its own: PUT writes a file, GET sends it. It prints its URL.
+/** A plain file server, as a program of its own: PUT writes a file, GET sends it. It prints its
+ * URL.
  * Usage: node file-server.ts DIR */
 import { createReadStream, createWriteStream } from "node:fs";
 import { stat } from "node:fs/promises";

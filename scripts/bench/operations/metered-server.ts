@@ -2,6 +2,7 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import type { Limits } from "../../../src/format/configured-limits.ts";
 import { PROJECT } from "../../../test/harness/build.ts";
 import { type Server, startServer } from "../../../test/harness/server.ts";
 import { makeTempDir } from "../../../test/harness/temp-dir.ts";
@@ -31,10 +32,11 @@ export interface MeteredServer {
 }
 
 /** Builds the Worker with meters and starts it. Access is by token, as deployed.
+ * @param limits lowered limits; by default, jobs run as soon as they are due
  * @throws Error if the build fails, the runtime does not start, or nothing is counted */
-export async function startMeteredServer(): Promise<MeteredServer> {
+export async function startMeteredServer(limits: Partial<Limits> = {}): Promise<MeteredServer> {
   process.env["HOLDFAST_WORKER_DIR"] = await buildMeteredWorker();
-  const server = await startServer({ vars: { ACCESS: "token", ADMIN_TOKEN } });
+  const server = await startServer({ vars: { ACCESS: "token", ADMIN_TOKEN, LIMITS: JSON.stringify(limits) } });
   try {
     return await meter(server);
   } catch (error) {

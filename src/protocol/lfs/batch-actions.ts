@@ -3,9 +3,10 @@ import type { LfsBatch, LfsBatchAnswer } from "../../repository/lfs/lfs-objects.
 import type { LfsObject } from "../../repository/lfs/lfs-uploads.ts";
 import type { StoredLfsObject } from "../../store/lfs/lfs-table.ts";
 import type { LfsContext } from "./lfs-context.ts";
+import { largestBasicBytes } from "./size-limits.ts";
 
-/** Downloads of fewer bytes go through the Worker: a signature takes a third of a millisecond, and a
- * batch may have a thousand. */
+/** Downloads of fewer bytes go through the Worker: a signature takes a third of a millisecond, and
+ * a batch may have a thousand. */
 const SIGNED_FROM_BYTES = 1024 * 1024;
 
 /** A request that the client sends for an object. */
@@ -19,8 +20,9 @@ interface LfsAction {
 /** All that it sends for one, in the order of their names' meaning: `verify` follows `upload`. */
 export type LfsActions = Partial<Readonly<Record<"upload" | "verify" | "download", LfsAction>>>;
 
-/** What the client has to do for the objects of a batch. Where requests to the bucket can be signed,
- * it reads large objects from there, and sends those that are too large for a request to the Worker.
+/** What the client has to do for the objects of a batch. Where requests to the bucket can be
+ * signed, it reads large objects from there, and sends those that are too large for a request to
+ * the Worker. What is too large for any request it sends in parts.
  * @returns by id; without those that need nothing, and those that cannot be read */
 export async function batchActions(
   context: LfsContext,
@@ -40,7 +42,11 @@ export async function batchActions(
   }
   const there = new Set([...found, ...begun].map(({ oid }) => oid));
   const missing = wanted.filter(({ oid }) => !there.has(oid));
-  const actions = new Map<LfsOid, LfsActions>(missing.map(({ oid }) => [oid, { upload: through(oid) }]));
+  const basicBytes = largestBasicBytes(context);
+  const inParts = (oid: LfsOid): LfsAction => ({ href: `${url}/objects/${oid}/uploads`, header });
+  const actions = new Map<LfsOid, LfsActions>(
+    missing.map(({ oid, sizeBytes }) => [oid, { upload: sizeBytes > basicBytes ? inParts(oid) : through(oid) }]),
+  );
   const verify = (key: string) => ({ href: `${url}/verify?upload=${key.slice(key.lastIndexOf("-") + 1)}`, header });
   const sent = await byOid(begun, async ({ key, oid }) => ({
     upload: await signed!.put(key, oid),

@@ -8,7 +8,7 @@ import { batchActions, type LfsActions } from "./batch-actions.ts";
 import { lfsAnswer, lfsFailure, lfsRefusal } from "./lfs-answer.ts";
 import type { LfsContext } from "./lfs-context.ts";
 import { readLfsJson, Ref } from "./lfs-request.ts";
-import { refuseSize } from "./size-limits.ts";
+import { largestBasicBytes, largestInParts, refuseSize } from "./size-limits.ts";
 
 const Batch = z.object({
   operation: z.enum(["upload", "download"]),
@@ -18,6 +18,10 @@ const Batch = z.object({
   objects: z.array(z.object({ oid: z.string(), size: z.number() })),
   hash_algo: z.string().nullish(),
 });
+
+/** The transfer in which objects come in parts that are too large for one request. It is for a
+ * whole batch: its client sends the others by one request, as in the transfer `basic`. */
+const IN_PARTS = "holdfast";
 
 type WantedObject = z.output<typeof Batch>["objects"][number];
 
@@ -45,31 +49,40 @@ export async function serveBatch(context: LfsContext): Promise<Response> {
       reason,
     });
   }
-  const refusals = objects.map((object) => refuse(context, operation, object));
+  const refusals = objects.map((object) => refuse(object));
   const known = new Map<LfsOid, number>();
   for (const [i, { oid, size }] of objects.entries()) if (refusals[i] === null) known.set(oid, size);
   const wanted: LfsObject[] = Array.from(known, ([oid, sizeBytes]) => ({ oid, sizeBytes }));
+  const takesParts = operation === "upload" && transfers?.includes(IN_PARTS) === true;
+  const basicBytes = largestBasicBytes(context);
+  const largestBytes = Math.max(basicBytes, takesParts ? largestInParts(context) : 0);
   const signedAboveBytes = context.signed === null ? null : context.maxBodyBytes;
-  let found: LfsBatchAnswer;
+  let answer: LfsBatchAnswer;
   try {
-    found = await find(context, { operation, ref, objects: wanted, signedAboveBytes });
+    answer = await find(context, { operation, ref, objects: wanted, largestBytes, signedAboveBytes });
   } catch (error) {
     // A batch whose objects do not fit is not one of too many objects, for which the client asks in
     // smaller ones.
     if (!isGitError(error, "too-large")) throw error;
     return lfsRefusal(507, (await (await lfsFailure(error)).json<{ message: string }>()).message);
   }
-  const sizes = new Map(found.found.map(({ oid, sizeBytes }) => [oid, sizeBytes]));
-  const actions = await batchActions(context, operation, wanted, found);
+  const found = new Map(answer.found.map(({ oid, sizeBytes }) => [oid, sizeBytes]));
+  const actions = await batchActions(context, operation, wanted, answer);
   const answered = objects.map((object, i): AnsweredObject => {
-    const message = refusals[i] ?? refuseStored(object, sizes.get(object.oid) ?? null);
+    const { oid, size } = object;
+    const message = refusals[i] ?? refuseStored(size, found.get(oid) ?? null);
     if (message !== null) return { ...object, error: { code: 422, message } };
-    const needed = actions.get(object.oid);
+    if (operation === "upload") {
+      if (found.has(oid)) return object;
+      const reason = refuseSize(context, size, takesParts);
+      if (reason !== null) return { ...object, error: { code: 422, message: reason } };
+    }
+    const needed = actions.get(oid);
     if (needed !== undefined) return { ...object, authenticated: true, actions: needed };
-    if (operation === "upload") return object;
     return { ...object, error: { code: 404, message: "the repository does not have this object" } };
   });
-  return lfsAnswer(200, { transfer: "basic", objects: answered, hash_algo: "sha256" });
+  const inParts = answered.some(({ size, actions: needed }) => needed?.upload !== undefined && size > basicBytes);
+  return lfsAnswer(200, { transfer: inParts ? IN_PARTS : "basic", objects: answered, hash_algo: "sha256" });
 }
 
 /** Asks the repository, which the first upload makes. */
@@ -83,15 +96,14 @@ async function find(context: LfsContext, batch: LfsBatch): Promise<LfsBatchAnswe
   });
 }
 
-/** Why an object cannot be one, or cannot be sent; null: it can. */
-function refuse(context: LfsContext, operation: LfsBatch["operation"], { oid, size }: WantedObject): string | null {
+/** Why an object cannot be one; null: it can. */
+function refuse({ oid, size }: WantedObject): string | null {
   if (!isLfsOid(oid)) return "the id must be a SHA-256, 64 digits of lowercase hex";
-  if (!Number.isSafeInteger(size) || size < 0) return "the size must be a number of bytes";
-  return operation === "upload" ? refuseSize(context, size) : null;
+  return Number.isSafeInteger(size) && size >= 0 ? null : "the size must be a number of bytes";
 }
 
 /** @param storedBytes of the object; null: it is not there */
-function refuseStored({ size }: WantedObject, storedBytes: number | null): string | null {
+function refuseStored(size: number, storedBytes: number | null): string | null {
   if (storedBytes === null || storedBytes === size) return null;
   return `the object has ${storedBytes} bytes, not ${size}`;
 }

@@ -13,6 +13,8 @@ export interface LfsContext {
   readonly maxBodyBytes: number;
   /** Bytes of the largest object. */
   readonly maxObjectBytes: number;
+  /** Bytes of the largest part of an object that comes in parts; 0: none can. */
+  readonly largestPartBytes: number;
   /** Signs requests with which clients reach the bucket themselves; null: the deployment cannot. */
   readonly signed: SignedRequests | null;
   /** Opens the repository, if the caller has the right. Its calls throw GitError "not-found" when

@@ -6,8 +6,8 @@ import { isPushableRefName } from "../../format/ref-name.ts";
 import { encodeText } from "../../format/byte-string.ts";
 import { openRequestBody } from "../request-body.ts";
 
-/** The `ref` of a request: the full name of the ref that it is for. The client sends an empty object
- * when it knows of none. */
+/** The `ref` of a request: the full name of the ref that it is for. The client sends an empty
+ * object when it knows of none. */
 export const Ref = z
   .object({
     name: z
@@ -71,4 +71,12 @@ function check<Schema extends z.ZodType>(value: unknown, schema: Schema): z.outp
 export function checkOid(oid: string): LfsOid {
   if (isLfsOid(oid)) return oid;
   throw new GitError("invalid", { what: "id", reason: "it must be a SHA-256, 64 digits of lowercase hex" });
+}
+
+/** The bytes that a request's body has.
+ * @throws GitError "invalid" when it does not say so */
+export function readLength(request: Request): number {
+  const declared = request.headers.get("Content-Length");
+  if (declared !== null && /^\d{1,15}$/.test(declared)) return Number(declared);
+  throw new GitError("invalid", { what: "LFS object", reason: "the header Content-Length is needed" });
 }

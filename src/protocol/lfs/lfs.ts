@@ -3,14 +3,21 @@ import { LFS_TYPE, lfsFailure, lfsRefusal } from "./lfs-answer.ts";
 import type { LfsContext } from "./lfs-context.ts";
 import { createLock, listLocks, unlock, verifyLocks } from "./locks.ts";
 import { downloadObject, uploadObject } from "./objects.ts";
+import { beginUpload, completeUpload, endUpload, readUpload, uploadPart } from "./uploads.ts";
 import { verifyObject } from "./verify.ts";
 
-type Serve = (context: LfsContext, id: string) => Promise<Response>;
+type Serve = (context: LfsContext, first: string, second: string, third: string) => Promise<Response>;
 
-/** The routes below `/info/lfs`, by method. A group in the path is passed on. */
+/** The routes below `/info/lfs`, by method. Groups in the path are passed on. */
 const ROUTES: readonly { readonly path: RegExp; readonly methods: Readonly<Record<string, Serve>> }[] = [
   { path: /^objects\/batch$/, methods: { POST: serveBatch } },
   { path: /^objects\/([^/]+)$/, methods: { GET: downloadObject, HEAD: downloadObject, PUT: uploadObject } },
+  { path: /^objects\/([^/]+)\/uploads$/, methods: { POST: beginUpload } },
+  {
+    path: /^objects\/([^/]+)\/uploads\/([^/]+)$/,
+    methods: { GET: readUpload, POST: completeUpload, DELETE: endUpload },
+  },
+  { path: /^objects\/([^/]+)\/uploads\/([^/]+)\/([^/]+)$/, methods: { PUT: uploadPart } },
   { path: /^verify$/, methods: { POST: verifyObject } },
   { path: /^locks$/, methods: { GET: listLocks, POST: createLock } },
   { path: /^locks\/verify$/, methods: { POST: verifyLocks } },
@@ -33,7 +40,8 @@ export async function serveLfs(context: LfsContext, path: string): Promise<Respo
     const isJson = !path.startsWith("objects/") || path === "objects/batch";
     if (isJson && !accepts(request.headers.get("Accept")))
       return lfsRefusal(406, `the answer is ${LFS_TYPE}: accept it`);
-    return await serve(context, route.path.exec(path)![1] ?? "");
+    const [, first = "", second = "", third = ""] = route.path.exec(path)!;
+    return await serve(context, first, second, third);
   } catch (error) {
     return lfsFailure(error);
   }

@@ -1,10 +1,11 @@
 import { answerBytes } from "../../format/conditional-request.ts";
-import { GitError } from "../../format/errors.ts";
+import { MAX_LFS_PUT_BYTES } from "../../format/limits.ts";
 import { type LfsObject, lfsWaitMs } from "../../repository/lfs/lfs-uploads.ts";
 import { storePart } from "../../repository/upload/part-upload.ts";
+import { openInWindows } from "../../store/chunks/open-in-windows.ts";
 import { lfsRefusal } from "./lfs-answer.ts";
 import type { LfsContext } from "./lfs-context.ts";
-import { checkOid } from "./lfs-request.ts";
+import { checkOid, readLength } from "./lfs-request.ts";
 import { refuseSize } from "./size-limits.ts";
 
 /** Headers that keep a browser from running what somebody has stored. */
@@ -35,7 +36,12 @@ export async function downloadObject({ request, chunks, open }: LfsContext, oid:
   const { status, headers, range } = answer;
   for (const [name, value] of Object.entries(INERT)) headers.set(name, value);
   const isEmpty = request.method === "HEAD" || range.length === 0;
-  return new Response(isEmpty ? null : await chunks.open(key, range.start, range.length), { status, headers });
+  if (isEmpty) return new Response(null, { status, headers });
+  // One that no single request can have brought.
+  const isInParts = sizeBytes > MAX_LFS_PUT_BYTES;
+  const { start, length } = range;
+  const bytes = isInParts ? openInWindows(chunks, key, start, length) : chunks.open(key, start, length);
+  return new Response(await bytes, { status, headers });
 }
 
 /** Serves `PUT objects/{oid}`: stores an object as it arrives, and enters it once its SHA-256 is
@@ -45,13 +51,10 @@ export async function downloadObject({ request, chunks, open }: LfsContext, oid:
 export async function uploadObject(context: LfsContext, oid: string): Promise<Response> {
   const { request, chunks, open } = context;
   const client = await open("write");
-  const declared = request.headers.get("Content-Length");
-  if (declared === null || !/^\d{1,15}$/.test(declared))
-    throw new GitError("invalid", { what: "LFS object", reason: "the header Content-Length is needed" });
-  const object: LfsObject = { oid: checkOid(oid), sizeBytes: Number(declared) };
+  const object: LfsObject = { oid: checkOid(oid), sizeBytes: readLength(request) };
   const { sizeBytes } = object;
   // What a signed request could bring is too much for this one all the same.
-  const refusal = refuseSize({ ...context, signed: null }, sizeBytes);
+  const refusal = refuseSize({ ...context, signed: null }, sizeBytes, false);
   if (refusal !== null) return lfsRefusal(413, refusal);
   const key = await client.beginLfsObject(object);
   if (key === null) {
@@ -61,7 +64,7 @@ export async function uploadObject(context: LfsContext, oid: string): Promise<Re
   }
   try {
     const sent = { what: "LFS object", waitMs: lfsWaitMs(sizeBytes) };
-    await storePart(chunks, key, request.body, { sizeBytes, checksum: oid }, sent);
+    await storePart((...bytes) => chunks.putStream(key, ...bytes), request.body, { sizeBytes, checksum: oid }, sent);
     if (!(await client.addLfsObject({ ...object, key }))) await client.dropLfsObject(key);
   } catch (error) {
     // If this fails as well, the job that removes it is due later.

@@ -34,7 +34,7 @@ export async function verifyObject(context: LfsContext): Promise<Response> {
 async function enter({ chunks, open }: LfsContext, object: LfsObject, upload: string): Promise<string | null> {
   const { oid, sizeBytes } = object;
   const client = await open("write");
-  const key = await client.findLfsUpload({ oid, upload });
+  const key = await client.findSignedUpload({ oid, upload });
   const stat = await chunks.stat(key);
   if (stat === null) return "the object has not come yet: send it first";
   const refusal = refuseBytes(stat.sizeBytes, sizeBytes);

@@ -1,21 +1,19 @@
+import type { ByteRange } from "../../format/byte-range.ts";
 import {
   MAX_FILTER_PATH_BYTES,
   MAX_FILTER_PATHS,
   MAX_FILTER_TREE_BYTES,
   MAX_FILTER_TREES_BYTES,
 } from "../../format/limits.ts";
-import { OID_BYTES, type Oid } from "../../format/oid.ts";
-import { compareTrees } from "../../format/tree-compare.ts";
+import { OID_BYTES } from "../../format/oid.ts";
+import { compareTrees, type EntryChange, type ObjectMemory } from "../../format/tree-compare.ts";
 import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { Tables } from "../../store/tables.ts";
-import type { ObjectReader } from "../objects/object-reader.ts";
+import { GROUP_BYTES, type HeldObjects } from "../objects/held-objects.ts";
 
-/** Bytes of trees that are in memory at a time, unless two trees that are compared have more. */
-const HELD_BYTES = 4 * 1024 * 1024;
-
-/** Trees that are read or compared between two calls of `rest`: some milliseconds. */
-const TREES_PER_STEP = 100;
+/** Directories that are compared between two calls of `rest`: some milliseconds. */
+const COMPARED_PER_STEP = 100;
 
 /** Two root trees to compare. */
 export interface RootPair {
@@ -89,18 +87,18 @@ class ChangedPaths {
  * @throws GitError "storage-failed" when a tree cannot be read
  * @see get_or_compute_bloom_filter() in git's bloom.c */
 export async function findChangedPaths(
-  { tables, reader }: { readonly tables: Tables; readonly reader: ObjectReader },
+  { tables, trees }: { readonly tables: Tables; readonly trees: HeldObjects },
   pairs: readonly RootPair[],
   rest: () => Promise<void>,
 ): Promise<(ReadonlySet<string> | null)[]> {
   const all = pairs.map(() => new ChangedPaths());
   let level = findRoots(tables, pairs, all);
   while (level.length > 0) {
-    const below = new LevelBelow(tables);
+    const below = new LevelBelow(tables, trees.memory);
     for (const group of divide(level)) {
-      const trees = await readTrees(reader, group, rest);
+      await trees.read(NumberSet.fromUnsorted(numbersOf(group)), rest);
       for (const [i, directory] of group.entries()) {
-        if (i % TREES_PER_STEP === 0) await rest();
+        if (i % COMPARED_PER_STEP === 0) await rest();
         if (directory.paths.paths !== null) compareDirectory(directory, trees, below);
       }
     }
@@ -120,8 +118,8 @@ function findRoots({ objects }: Tables, pairs: readonly RootPair[], all: readonl
   });
 }
 
-/** Divides directories into groups whose trees may be in memory together. Those that are equal, or of
- * pairs with too many paths, are left out. */
+/** Divides directories into groups whose trees may be in memory together. Those that are equal, or
+ * of pairs with too many paths, are left out. */
 function* divide(directories: readonly ChangedDirectory[]): Generator<readonly ChangedDirectory[]> {
   let group: ChangedDirectory[] = [];
   let held = new Set<ObjectNumber>();
@@ -132,44 +130,33 @@ function* divide(directories: readonly ChangedDirectory[]): Generator<readonly C
     paths.enter(path, oldBytes + nextBytes);
     if (Math.max(oldBytes, nextBytes) > MAX_FILTER_TREE_BYTES) paths.paths = null;
     if (paths.paths === null) continue;
-    const bytes = (held.has(old) ? 0 : oldBytes) + (held.has(next) ? 0 : nextBytes);
-    if (group.length > 0 && heldBytes + bytes > HELD_BYTES) {
+    const addedBytes = (): number => (held.has(old) ? 0 : oldBytes) + (held.has(next) ? 0 : nextBytes);
+    if (group.length > 0 && heldBytes + addedBytes() > GROUP_BYTES) {
       yield group;
       [group, held, heldBytes] = [[], new Set(), 0];
     }
+    heldBytes += addedBytes();
     group.push(directory);
-    heldBytes += bytes;
     held.add(old).add(next);
   }
   if (group.length > 0) yield group;
 }
 
-async function readTrees(
-  reader: ObjectReader,
-  directories: readonly ChangedDirectory[],
-  rest: () => Promise<void>,
-): Promise<ReadonlyMap<ObjectNumber, Uint8Array>> {
-  const numbers = new Set(directories.flatMap(({ old, next }) => [old, next]));
+function numbersOf(directories: readonly ChangedDirectory[]): Set<ObjectNumber> {
+  const numbers = new Set<ObjectNumber>();
+  for (const { old, next } of directories) numbers.add(old).add(next);
   numbers.delete(0);
-  const trees = new Map<ObjectNumber, Uint8Array>();
-  for await (const [number, { bytes }] of reader.readEach(NumberSet.fromUnsorted(numbers))) {
-    trees.set(number, bytes);
-    if (trees.size % TREES_PER_STEP === 0) await rest();
-  }
-  return trees;
+  return numbers;
 }
 
-const NO_ENTRIES = new Uint8Array(0);
+/** Of a tree that is missing. */
+const NO_ENTRIES: ByteRange = { start: 0, length: 0 };
 
-function compareDirectory(
-  directory: ChangedDirectory,
-  trees: ReadonlyMap<ObjectNumber, Uint8Array>,
-  below: LevelBelow,
-): void {
+function compareDirectory(directory: ChangedDirectory, trees: HeldObjects, below: LevelBelow): void {
   const { paths, path, old, next } = directory;
-  compareTrees(trees.get(old) ?? NO_ENTRIES, trees.get(next) ?? NO_ENTRIES, (change) => {
+  compareTrees(trees.memory, trees.find(old) ?? NO_ENTRIES, trees.find(next) ?? NO_ENTRIES, (change) => {
     const changedPath = path === "" ? change.name : `${path}/${change.name}`;
-    if (change.isTree) below.add(directory, changedPath, change.old, change.next);
+    if (change.isTree) below.add(directory, changedPath, change);
     else paths.note(directory, changedPath);
     return paths.paths !== null && !below.isFull(paths);
   });
@@ -181,28 +168,36 @@ const NO_TREES = { old: 0, next: 0, oldBytes: 0, nextBytes: 0 };
 /** The directories of the next level. */
 class LevelBelow {
   readonly #tables: Tables;
+  readonly #trees: ObjectMemory;
   readonly #directories: ChangedDirectory[] = [];
   /** Ids on both sides of each, zeros where there is none. */
   #oids = new Uint8Array(2_048 * OID_BYTES);
   #last: ChangedPaths | null = null;
   #ofLast = 0;
 
-  constructor(tables: Tables) {
+  constructor(tables: Tables, trees: ObjectMemory) {
     this.#tables = tables;
+    this.#trees = trees;
   }
 
-  add(parent: ChangedDirectory, path: string, old: Oid | null, next: Oid | null): void {
+  /** @param change of an entry whose ids are in the trees' memory */
+  add(parent: ChangedDirectory, path: string, { oldAt, nextAt }: EntryChange): void {
     const at = 2 * this.#directories.length * OID_BYTES;
     if (at + 2 * OID_BYTES > this.#oids.length) {
       const grown = new Uint8Array(2 * this.#oids.length);
       grown.set(this.#oids);
       this.#oids = grown;
     }
-    if (old !== null) this.#oids.set(old, at);
-    if (next !== null) this.#oids.set(next, at + OID_BYTES);
+    if (oldAt >= 0) this.#copyOid(oldAt, at);
+    if (nextAt >= 0) this.#copyOid(nextAt, at + OID_BYTES);
     this.#directories.push({ paths: parent.paths, parent, path, ...NO_TREES, isNoted: false });
     this.#ofLast = parent.paths === this.#last ? this.#ofLast + 1 : 1;
     this.#last = parent.paths;
+  }
+
+  #copyOid(from: number, to: number): void {
+    const { bytes } = this.#trees;
+    for (let i = 0; i < OID_BYTES; i++) this.#oids[to + i] = bytes[from + i]!;
   }
 
   /** Whether the pair that was added last has too many directories here. */

@@ -1,3 +1,4 @@
+import { CR, LF, SPACE } from "../../format/ascii.ts";
 import type { TextLines } from "./text-lines.ts";
 
 // Where a group of changed lines can slide, one place reads best. "diff: improve positioning of
@@ -83,9 +84,9 @@ function indentOf(lines: TextLines, line: number): number {
   let columns = 0;
   for (let at = lines.starts[line]!; at < end; at++) {
     const byte = lines.bytes[at]!;
-    if (byte === 0x20) columns++;
+    if (byte === SPACE) columns++;
     else if (byte === 0x09) columns += TAB_COLUMNS - (columns % TAB_COLUMNS);
-    else if (byte !== 0x0a && byte !== 0x0d) return columns;
+    else if (byte !== LF && byte !== CR) return columns;
     if (columns >= MAX_INDENT) return MAX_INDENT;
   }
   return NO_INDENT;

@@ -1,5 +1,5 @@
-// A commit as a mail, which `git am` takes: what `git format-patch` writes before the patch. Text is
-// in byte strings of UTF-8. @see git's pretty.c
+// A commit as a mail, which `git am` takes: what `git format-patch` writes before the patch. Text
+// is in byte strings of UTF-8. @see git's pretty.c
 import { encodeText } from "../../format/byte-string.ts";
 import type { CommitRecord } from "../objects/commit-record.ts";
 

@@ -1,3 +1,4 @@
+import { CR } from "../../format/ascii.ts";
 import { ByteWriter } from "./byte-writer.ts";
 import { endsInNewline, linesBytes, type TextLines } from "./text-lines.ts";
 
@@ -36,7 +37,6 @@ export interface MergeStyle {
 }
 
 const MARKER_LENGTH = 7;
-const CR = 0x0d;
 
 /** Writes the merged text: our lines, with the regions put in where they differ from ours. */
 export function writeMergedText(

@@ -1,12 +1,12 @@
+import { LF, SPACE } from "../../format/ascii.ts";
 import { fromByteString, toByteString } from "../../format/byte-string.ts";
 
 /** Lines of a part of a patch, and its bytes: lines can be long. */
 const PART_LINES = 5_000;
 const PART_BYTES = 1024 * 1024;
 
-const LF = 0x0a;
 const AT = 0x40;
-const [SPACE, PLUS, MINUS] = [0x20, 0x2b, 0x2d];
+const [PLUS, MINUS] = [0x2b, 0x2d];
 
 const HUNK = /^@@ -(\d+)(?:,\d+)? \+(\d+)/;
 

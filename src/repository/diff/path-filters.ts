@@ -4,7 +4,7 @@ import type { StoredFilter } from "../../store/graph/path-filter-table.ts";
 import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import type { NumberSet } from "../../store/numbers/number-set.ts";
 import type { Tables } from "../../store/tables.ts";
-import type { ObjectReader } from "../objects/object-reader.ts";
+import type { HeldObjects } from "../objects/held-objects.ts";
 import { findChangedPaths } from "./changed-paths.ts";
 
 /** Makes the filters of nodes. The trees of all are compared at once.
@@ -13,7 +13,7 @@ import { findChangedPaths } from "./changed-paths.ts";
  * @returns in their order
  * @throws GitError "storage-failed" when a tree cannot be read */
 export async function makePathFilters(
-  { tables, reader }: { readonly tables: Tables; readonly reader: ObjectReader },
+  { tables, trees }: { readonly tables: Tables; readonly trees: HeldObjects },
   nodes: NumberSet,
   rest: () => Promise<void>,
 ): Promise<StoredFilter[]> {
@@ -25,7 +25,7 @@ export async function makePathFilters(
     const [parent] = graph.parents(position);
     return { old: parent === undefined ? 0 : graph.tree(parent), next: graph.tree(position) };
   });
-  const changed = await findChangedPaths({ tables, reader }, pairs, rest);
+  const changed = await findChangedPaths({ tables, trees }, pairs, rest);
   const filters = new Map(commits.map((commit, i) => [commit, makePathFilter(changed[i]!)]));
   return Array.from(nodes.toArray(), (node) => ({ number: node, filter: filters.get(node) ?? CHANGES_ALL }));
 }

@@ -1,3 +1,4 @@
+import { CR, LF } from "../../format/ascii.ts";
 import { isBinary } from "./binary-patch.ts";
 
 /** The score of two equal contents. */
@@ -8,9 +9,6 @@ const PIECE_BYTES = 64;
 /** Hashes of pieces are below this prime. */
 const HASH_BOUND = 107_927;
 const HASH_FACTOR = 0x61;
-
-const LF = 0x0a;
-const CR = 0x0d;
 
 /** What a content is made of. */
 export interface Fingerprint {

@@ -1,4 +1,4 @@
-const LF = 0x0a;
+import { CR, LF, SPACE } from "../../format/ascii.ts";
 
 /** A text as lines. A line includes its LF. The last line may lack it, and then differs from the
  * same line with LF. An empty text has no lines. */
@@ -43,7 +43,7 @@ export function endsInNewline(lines: TextLines, i: number): boolean {
 
 /** What `git diff -w` takes for blank: space, tab, LF and CR.
  * @see git's ctype.c: isspace() */
-const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, LF, 0x0d]);
+const BLANKS: ReadonlySet<number> = new Set([SPACE, 0x09, LF, CR]);
 
 /** The same lines with all blanks taken away. */
 export function withoutBlanks({ bytes, count, starts }: TextLines): TextLines {

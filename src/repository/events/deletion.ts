@@ -1,5 +1,5 @@
-// What webhooks are told of a repository that is no more: its log is gone with it, so the message is in
-// the key of a job that outlives it. Deliveries that had not been made are not made any more.
+// What webhooks are told of a repository that is no more: its log is gone with it, so the message
+// is in the key of a job that outlives it. Deliveries that had not been made are not made any more.
 import { nameOf, type Requester } from "../../access/caller.ts";
 import { decodeText } from "../../format/byte-string.ts";
 import { formatEventId } from "../../format/event-id.ts";

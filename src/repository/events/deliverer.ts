@@ -9,8 +9,8 @@ import { DELIVERY_LEASE_MS } from "./schedule-deliveries.ts";
 import { GONE, sendMessage } from "./send-message.ts";
 import type { ToldEvent, ToldLog } from "./told-log.ts";
 
-/** How long after an event deliveries begin (ms): an answer waits for all rows written before it leaves,
- * so theirs would make a push slower. */
+/** How long after an event deliveries begin (ms): an answer waits for all rows written before it
+ * leaves, so theirs would make a push slower. */
 const AFTER_ANSWER_MS = 20;
 
 /** Wait after the first failure (ms), doubled with each further one up to the longest. */
@@ -55,7 +55,7 @@ export class Deliverer {
   }
 
   /** Sets the alarm for the deliveries that remain. */
-  settle(): void {
+  scheduleRemaining(): void {
     const { webhooks } = this.#log;
     if (webhooks === null) return;
     const nowMs = Date.now();
@@ -72,7 +72,7 @@ export class Deliverer {
     try {
       while (await this.#tellNext(id));
       this.#running.delete(id);
-      this.settle();
+      this.scheduleRemaining();
     } catch (error) {
       // The database or the log cannot be read at the moment: the alarm tries again.
       this.#log.noteFailure(error, id);

@@ -34,8 +34,8 @@ export interface TokenEvent {
 
 /** Which events are read. */
 export interface EventQuery {
-  /** The id of the last event that is known, `latest`: only what follows; null: from the oldest that is
-   * kept. */
+  /** The id of the last event that is known, `latest`: only what follows; null: from the oldest
+   * that is kept. */
   readonly after: string | null;
   readonly limit: number;
 }

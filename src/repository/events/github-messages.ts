@@ -8,8 +8,8 @@ import type { Message, MessageSource, PingSource } from "./message.ts";
 /** What is written where GitHub has a number for a repository or a user: there are none here. */
 const NO_NUMBER = 0;
 
-/** The messages by which GitHub tells of a push: for each branch and tag `create` if it is new, `push`,
- * and `delete` if it is gone. Other events are not told.
+/** The messages by which GitHub tells of a push: for each branch and tag `create` if it is new,
+ * `push`, and `delete` if it is gone. Other events are not told.
  * @see https://docs.github.com/en/webhooks/webhook-events-and-payloads */
 export function githubMessages(webhook: Webhook, source: MessageSource, event: RepositoryEventRecord): Message[] {
   const repository = describeRepository(webhook, source);

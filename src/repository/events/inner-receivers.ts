@@ -8,7 +8,8 @@ import { eventBefore, newestEvent } from "./events.ts";
 import { isUpToDate } from "./messages.ts";
 import { scheduleDeliveries } from "./schedule-deliveries.ts";
 
-/** Enters the deployment's queue, if there is one, among those who are told; must run in a transaction.
+/** Enters the deployment's queue, if there is one, among those who are told; must run in a
+ * transaction.
  * @param told the last event that a new one need not be told */
 export function enterQueue({ platform }: RepositoryState, tables: Tables, told: EventId): void {
   if (platform.outside.sendToQueue === null) return;
@@ -18,8 +19,8 @@ export function enterQueue({ platform }: RepositoryState, tables: Tables, told: 
   enter(tables, { id: QUEUE_ID, url: "", told: known?.told ?? told });
 }
 
-/** Enters the log of the repository's owner, to which somebody listens; must run in a transaction. It is
- * told of what happened since it began, however late the repository hears of it.
+/** Enters the log of the repository's owner, to which somebody listens; must run in a transaction.
+ * It is told of what happened since it began, however late the repository hears of it.
  * @returns whether it was not there already */
 export function enterListeningOwner(
   state: RepositoryState,

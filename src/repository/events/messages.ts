@@ -9,11 +9,13 @@ import type { Message, MessageSource, OwnedEvent, PingSource } from "./message.t
 /** Characters of a commit's message. */
 const MAX_MESSAGE_CHARS = 1_000;
 
-/** Bytes of a body: a queue takes 128 KB. A push that takes more is told without commits, and with few of its refs. */
+/** Bytes of a body: a queue takes 128 KB. A push that takes more is told without commits, and with
+ * few of its refs. */
 const MAX_BODY_BYTES = 64 * 1024;
 const FEW_REFS = 10;
 
-/** The messages that tell a webhook of an event, in order; none if it does not want to hear of it. */
+/** The messages that tell a webhook of an event, in order; none if it does not want to hear of
+ * it. */
 export function messagesOf(webhook: Webhook, source: MessageSource, event: RepositoryEventRecord): Message[] {
   const shortened = event.type === "push" ? shortenPush(event) : event;
   const make = webhook.id === OWNER_ID ? ownedEvents : webhook.format === "github" ? githubMessages : standardMessages;

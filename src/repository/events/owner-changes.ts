@@ -17,7 +17,8 @@ export async function noteRepositoryChange(
 ): Promise<void> {
   const owner = newOwner(change);
   state.transactAside(() => {
-    // Whether anybody listens to the new owner is found out by telling it. A former one is told first.
+    // Whether anybody listens to the new owner is found out by telling it. A former one is told
+    // first.
     const known = tables.webhooks.find(OWNER_ID);
     if (owner !== null && known?.disabled !== null) enterOwner(tables, owner, newestEvent(tables));
     addEvent(state, tables, requester, "repository", change);

@@ -15,7 +15,8 @@ export const GONE = 410;
 /** What a secret of the Standard Webhooks specification begins with; base64 follows. */
 export const SECRET_PREFIX = "whsec_";
 
-/** Sends a message to a webhook, the queue or an owner's log. Redirections are not followed: they could lead to where no webhook may be.
+/** Sends a message to a webhook, the queue or an owner's log. Redirections are not followed: they
+ * could lead to where no webhook may be.
  * @returns what became of it; never fails */
 export async function sendMessage(
   receivers: Receivers,

@@ -31,8 +31,8 @@ export class Teller implements EventTeller {
     this.#deliverer.start();
   }
 
-  settle(): void {
-    this.#deliverer.settle();
+  scheduleRemaining(): void {
+    this.#deliverer.scheduleRemaining();
   }
 
   hearOwner(owner: ListeningOwner): void {

@@ -26,8 +26,8 @@ export interface ToldLog {
   describe(): Promise<PingSource>;
   /** Runs `f` in a transaction. */
   transact<T>(f: () => T): T;
-  /** Has the deliverer started and settled again at this time (ms since 1970) or a little later, by
-   * whichever process is there; null: there is nothing more to deliver. */
+  /** Has the deliverer started, and what remains scheduled, at this time (ms since 1970) or a
+   * little later, by whichever process is there; null: there is nothing more to deliver. */
   wakeAt(dueMs: number | null): void;
   /** Records that a delivery could not be made, nor noted, for a reason of this side.
    * @param webhook its id; null: none was reached */

@@ -1,10 +1,8 @@
+import { COMMIT } from "../../format/object.ts";
 import type { GraphPosition } from "../../store/numbers/kinds.ts";
 import type { CommitGraph } from "../../store/graph/commit-graph.ts";
 import type { Lookup } from "../../store/index/object-columns.ts";
 import type { Negotiation, PackCondition } from "../state/fetch-source.ts";
-
-/** Object type number of a commit. */
-const COMMIT = 1;
 
 /** In `firstHave`: none of the haves is among a node's ancestors. */
 const NEVER = 0xffff_ffff;

@@ -18,8 +18,8 @@ export interface ArchiveEntry {
   readonly sizeBytes: number;
   /** Byte string, for a symbolic link. */
   readonly target: string;
-  /** A file's content. Must be consumed before the next entry is requested; each piece is valid only
-   * until the next one is. */
+  /** A file's content. Must be consumed before the next entry is requested; each piece is valid
+   * only until the next one is. */
   readonly content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 }
 

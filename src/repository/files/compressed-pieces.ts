@@ -6,8 +6,8 @@ const PIECE_BYTES = 64 * 1024;
 
 const MAKERS = { gzip: createGzip, "deflate-raw": createDeflateRaw };
 
-/** After this many input bytes, the output so far is flushed. A client that has gone is noticed only
- * when a write fails, and highly compressible input would produce no output for long. */
+/** After this many input bytes, the output so far is flushed. A client that has gone is noticed
+ * only when a write fails, and highly compressible input would produce no output for long. */
 const FLUSH_BYTES = 4 * 1024 * 1024;
 
 /** Pieces read ahead: each may have a megabyte. */

@@ -1,8 +1,7 @@
+import { CR, LF } from "../../format/ascii.ts";
 import { fromByteString, toByteString } from "../../format/byte-string.ts";
 import { CONVERT } from "./export-attributes.ts";
 
-const CR = 13;
-const LF = 10;
 const DEL = 127;
 
 /** Changes a file's content as git does at checkout.

@@ -1,3 +1,4 @@
+import { TREE } from "../../format/object.ts";
 import { concatOids } from "../../format/oid.ts";
 import { parseTree, type TreeEntry } from "../../format/tree.ts";
 import { findTreeEntry } from "../../format/tree-splice.ts";
@@ -61,7 +62,7 @@ export class DirectoryVersions {
       const below = await this.#read(directories.values(), budget, (listing) => listing.find(part)?.oid ?? null);
       const oids = [...below].filter(([, oid]) => oid !== null);
       const { number, type } = this.#repository.tables.objects.lookupMany(concatOids(oids.map(([, oid]) => oid!)));
-      const isTree = new Map(oids.map(([tree], i) => [tree, type[i] === 2 ? number[i]! : 0]));
+      const isTree = new Map(oids.map(([tree], i) => [tree, type[i] === TREE ? number[i]! : 0]));
       for (const [root, tree] of directories) directories.set(root, isTree.get(tree) ?? 0);
     }
     this.#listings = await this.#read(directories.values(), budget, (listing) => listing);

@@ -57,9 +57,9 @@ export async function findLastCommits(
 
 /** From the tip on, an entry moves to the first parent in which it is the same. The commit without
  * such a parent is the result. Where a commit's filter tells that it does not change the entry, the
- * entry moves to the first parent and nothing is read. Other entries wait until all have come as far
- * as they can: then the directories that they need are read together. What is known from earlier
- * requests ends the walk of an entry. */
+ * entry moves to the first parent and nothing is read. Other entries wait until all have come as
+ * far as they can: then the directories that they need are read together. What is known from
+ * earlier requests ends the walk of an entry. */
 class LastCommitsWalk {
   readonly #repository: OpenRepository;
   readonly #entries: readonly TreeEntry[];
@@ -195,8 +195,8 @@ class LastCommitsWalk {
     } else for (const entry of entries) waiting.push(entry);
   }
 
-  /** The root trees whose directory is read next: those of the parents of as many commits as may be,
-   * and of commits without a filter that follow them. */
+  /** The root trees whose directory is read next: those of the parents of as many commits as may
+   * be, and of commits without a filter that follow them. */
   #rootsFor(unread: readonly GraphPosition[]): Set<ObjectNumber> {
     const { graph, pathFilters } = this.#repository.tables;
     const commits = new Set(unread.slice(0, this.#ahead));

@@ -1,3 +1,4 @@
+import { TREE } from "../../format/object.ts";
 import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { GitError } from "../../format/errors.ts";
 import { MAX_WALK_STEPS } from "../../format/limits.ts";
@@ -144,7 +145,7 @@ export async function treeAt(
   const entry = await entryAt(repository, root.number, path);
   if (entry === null) throw new GitError("not-found", { what: "path" });
   const row = entry.number === 0 ? null : repository.tables.objects.find(entry.oid);
-  if (row?.type !== 2) {
+  if (row?.type !== TREE) {
     const actual = row === null ? "commit" : "blob";
     throw new GitError("wrong-type", { oid: toHex(entry.oid), expected: "tree", actual });
   }

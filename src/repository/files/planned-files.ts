@@ -27,7 +27,8 @@ export interface PlannedFile {
 /** Reads planned files window by window, in their order. A window's bytes are read when its first
  * file is requested.
  * @param first the first window @param planNext requests the window after a path
- * @throws GitError as `planNext`, "storage-failed", "not-found" when a file's LFS object is not there */
+ * @throws GitError as `planNext`, "storage-failed", "not-found" when a file's LFS object is not
+ * there */
 export async function* readPlanned(
   first: FilesPlan,
   planNext: (after: string) => Promise<FilesPlan>,
@@ -59,8 +60,8 @@ export async function* readPlanned(
   }
 }
 
-/** The content of a file, piece by piece. Pieces must not be changed; each is valid only until the next
- * piece or file is requested.
+/** The content of a file, piece by piece. Pieces must not be changed; each is valid only until the
+ * next piece or file is requested.
  * @throws GitError "storage-failed", "corrupt-pack" */
 export async function* readPieces({ blob, blobs }: PlannedFile): AsyncGenerator<Uint8Array, void, void> {
   if (blobs.isStreamed(blob)) yield* await blobs.stream(blob);

@@ -7,8 +7,8 @@ import { streamPieces } from "./piece-stream.ts";
 import type { Reading } from "./reading.ts";
 
 /** Reads bytes of a file: from the materialized file if there is one, else from the blob. A large
- * blob is inflated piece by piece from its beginning up to the end of the range: deflated bytes cannot
- * be entered in the middle. Runs in the Worker.
+ * blob is inflated piece by piece from its beginning up to the end of the range: deflated bytes
+ * cannot be entered in the middle. Runs in the Worker.
  * @param locate asks the object for the blob, if the materialized file is missing
  * @throws GitError "storage-failed", "unavailable", "corrupt-pack" */
 export async function readFile(

@@ -121,7 +121,7 @@ function finish(repository: RepositoryState, request: ForkRequest, origin: ForkO
     const pinned = keysByOwner(tables.neededKeys());
     keepOnly(tables, concatOids(taken.map(({ oid }) => oid)));
     if (request.branches !== null) removeForeignLfs(tables);
-    settlePins(tables, parent, pinned, nowMs);
+    unpinUnneeded(tables, parent, pinned, nowMs);
     enterRefs(tables, taken);
     const branches = taken.filter(({ name }) => name.startsWith(BRANCHES));
     const head = taken.some(({ name }) => name === origin.head) ? origin.head : null;
@@ -150,16 +150,16 @@ function finish(repository: RepositoryState, request: ForkRequest, origin: ForkO
   });
 }
 
-/** Removes the LFS objects that only other branches of the parent name. Which these are is unknown as
- * long as some pointer files are; then the job finds out. */
+/** Removes the LFS objects that only other branches of the parent name. Which these are is unknown
+ * as long as some pointer files are; then the job finds out. */
 function removeForeignLfs({ lfs, jobs }: Tables): void {
   if (lfs.unread() === 0) lfs.remove(lfs.unnamed(Infinity, MAX_LFS_OBJECTS));
   else jobs.add("collect", "", Date.now());
 }
 
-/** The pins are for good now, except those of what the fork does without.
+/** Keeps the pins that the fork needs, and schedules the removal of the others.
  * @param pinned keys by their owner */
-function settlePins(
+function unpinUnneeded(
   tables: Tables,
   parent: string,
   pinned: ReadonlyMap<string, ReadonlySet<string>>,

@@ -9,7 +9,8 @@ import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { Tables } from "../../store/tables.ts";
 import type { SharedHistory } from "../state/family.ts";
 
-/** When LFS objects are looked at that came with commits: these have a ref by then, or are withdrawn. */
+/** When LFS objects are looked at that came with commits: these have a ref by then, or are
+ * withdrawn. */
 const COLLECT_AFTER_MS = 60 * 60_000;
 
 /** Enters commits of another repository and the places of their objects; must run in a

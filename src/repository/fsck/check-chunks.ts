@@ -1,10 +1,11 @@
+import { BLOB } from "../../format/object.ts";
 import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { createHash } from "node:crypto";
 import { equalOids, OID_BYTES, toHex } from "../../format/oid.ts";
 import { decodeEntryHeader, decodeOfsDistance, OFS_DELTA } from "../../format/pack.ts";
 import type { ChunkRow } from "../../store/index/chunk-row.ts";
 import type { ObjectRow } from "../../store/index/object-columns.ts";
-import { WHOLE_READ_BYTES } from "../pack-bytes/delta-chains.ts";
+import { WHOLE_READ_BYTES } from "../pack-bytes/read-extent.ts";
 import { hashChunk } from "../pack-bytes/chunk-bytes.ts";
 import { Contents } from "./contents.ts";
 import { damageOf, type FsckRun, type FsckStage } from "./fsck-run.ts";
@@ -149,7 +150,7 @@ async function checkObject(
   if (bytes.length !== row.size) say(`its size is ${bytes.length}, but ${row.size} in its row`);
   if (row.base !== 0) checkBaseName(await entries.read(row), row, base, say);
   // What a hidden object names may be missing.
-  if (type !== 3 && !run.tables.objects.hidden().has(row.number)) await contents.add(row, type, bytes);
+  if (type !== BLOB && !run.tables.objects.hidden().has(row.number)) await contents.add(row, type, bytes);
 }
 
 /** Checks that a delta's entry names the same base as its row. */

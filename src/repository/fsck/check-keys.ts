@@ -65,6 +65,7 @@ class Owners {
       tables.responses.hasObject(key) ||
       // What a session has left is removed when it ends.
       tables.uploads.ownerOf(key) !== null ||
+      tables.lfsUploads.findKey(key) !== null ||
       repository.state.pins.has(key) ||
       this.#sweeps.some((swept) => key === swept || (swept.endsWith("/") && key.startsWith(swept))) ||
       [...repository.state.activePrefixes].some((prefix) => key.startsWith(prefix)) ||

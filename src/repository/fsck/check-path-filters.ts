@@ -3,29 +3,31 @@ import type { PathFilter } from "../../format/path-filter.ts";
 import type { StoredFilter } from "../../store/graph/path-filter-table.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import { makePathFilters } from "../diff/path-filters.ts";
+import type { HeldObjects } from "../objects/held-objects.ts";
 import { damageOf, type FsckRun, type FsckStage } from "./fsck-run.ts";
 
 /** Filters that are made again at a time. */
 const SLICE_FILTERS = 500;
 
-/** Checks, by number, that filters are those of their commits: makes them again. With `repair`, wrong
- * ones are removed, and a job makes them. */
+/** Checks, by number, that filters are those of their commits: makes them again. With `repair`,
+ * wrong ones are removed, and a job makes them. */
 export const checkPathFilters: FsckStage = async (run, after) => {
   let last = Number(after);
+  const trees = run.repository.reader.hold();
   for (;;) {
     const stored = run.tables.pathFilters.next(last, SLICE_FILTERS);
     if (stored.length === 0) return null;
-    await checkFilters(run, stored);
+    await checkFilters(run, trees, stored);
     last = stored.at(-1)!.number;
     if (run.isSpent) return String(last);
   }
 };
 
-async function checkFilters(run: FsckRun, stored: readonly StoredFilter[]): Promise<void> {
+async function checkFilters(run: FsckRun, trees: HeldObjects, stored: readonly StoredFilter[]): Promise<void> {
   const { graph, objects, pathFilters } = run.tables;
   const strange = stored.filter(({ number }) => graph.position(number) < 0);
   const nodes = stored.filter(({ number }) => graph.position(number) >= 0);
-  const made = await remake(run, NumberSet.fromSorted(nodes.map(({ number }) => number)));
+  const made = await remake(run, trees, NumberSet.fromSorted(nodes.map(({ number }) => number)));
   if (made === null) return;
   const wrong = nodes.filter(({ filter }, i) => !isSame(filter, made[i]!.filter));
   for (const { number } of strange) {
@@ -47,9 +49,9 @@ async function checkFilters(run: FsckRun, stored: readonly StoredFilter[]): Prom
 }
 
 /** @returns null when a tree cannot be read, as an earlier stage has told */
-async function remake(run: FsckRun, nodes: NumberSet): Promise<readonly StoredFilter[] | null> {
+async function remake(run: FsckRun, trees: HeldObjects, nodes: NumberSet): Promise<readonly StoredFilter[] | null> {
   try {
-    return await makePathFilters({ tables: run.tables, reader: run.repository.reader }, nodes, () => run.step());
+    return await makePathFilters({ tables: run.tables, trees }, nodes, () => run.step());
   } catch (error) {
     damageOf(error);
     run.checked.skippedNodes += nodes.size;

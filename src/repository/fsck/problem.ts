@@ -13,8 +13,8 @@
  *   an annotated tag is peeled wrongly, a name is invalid or conflicts, HEAD names no branch.
  * - `bundle`, `response`, `worktree-file`: an R2 object that a row names is missing, or another
  *   one. They can be rebuilt from chunks.
- * - `lfs-object`: the R2 object of an LFS object is missing, or has other bytes. A client that has it can
- *   send it again once the row is gone.
+ * - `lfs-object`: the R2 object of an LFS object is missing, or has other bytes. A client that has
+ *   it can send it again once the row is gone.
  * - `orphan`: an R2 object that no row names and no job will sweep. It costs storage but does no
  *   harm. */
 export const FSCK_PROBLEMS = [

@@ -2,7 +2,7 @@ import type { ChunkId, ObjectNumber } from "../../store/numbers/kinds.ts";
 import { createHash } from "node:crypto";
 import { readDeltaSizes } from "../../codec/apply-delta.ts";
 import { GitError } from "../../format/errors.ts";
-import { fromTypeNumber, objectHeader, type ObjectTypeNumber } from "../../format/object.ts";
+import { BLOB, fromTypeNumber, objectHeader, type ObjectTypeNumber } from "../../format/object.ts";
 import { equalOids, toHex } from "../../format/oid.ts";
 import { OFS_DELTA, REF_DELTA } from "../../format/pack.ts";
 import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
@@ -12,7 +12,8 @@ import type { ObjectRow } from "../../store/index/object-columns.ts";
 import type { RowAudit } from "../../store/index/row-audit.ts";
 import type { Tables } from "../../store/tables.ts";
 import { ByteCache } from "../pack-bytes/byte-cache.ts";
-import { type DeltaCodec, WHOLE_READ_BYTES, type WholeObject } from "../pack-bytes/delta-chains.ts";
+import type { DeltaCodec, WholeObject } from "../pack-bytes/delta-chains.ts";
+import { WHOLE_READ_BYTES } from "../pack-bytes/read-extent.ts";
 import { decodeEntryHead } from "../pack-bytes/entry-head.ts";
 import { streamEntry } from "../pack-bytes/entry-stream.ts";
 import { ObjectCache } from "./object-cache.ts";
@@ -84,7 +85,7 @@ export class StoredEntries {
   /** Whether an object is never held in memory whole. Only `hashStreamed` accepts such an
    * object. */
   isStreamed({ base, type, size }: ObjectRow): boolean {
-    return base === 0 && type === 3 && size >= STREAM_BYTES;
+    return base === 0 && type === BLOB && size >= STREAM_BYTES;
   }
 
   /** The id and size of a streamed blob's content.

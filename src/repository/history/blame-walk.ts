@@ -61,8 +61,8 @@ export interface KnownLines extends BlamedLines {
   readonly path: string;
 }
 
-/** The origins of all lines of a file in a commit, in their order: what was found before, and how many
- * bytes each takes. */
+/** The origins of all lines of a file in a commit, in their order: what was found before, and how
+ * many bytes each takes. */
 const memoryOf = newWalkMemory<readonly KnownLines[]>(8 * 1024 * 1024);
 const KNOWN_BYTES = 80;
 

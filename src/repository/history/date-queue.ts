@@ -7,8 +7,8 @@ import type { CommitGraph } from "../../store/graph/commit-graph.ts";
 export class DateQueue {
   readonly #graph: CommitGraph;
   /** A binary heap: each entry precedes its children, at 2i + 1 and 2i + 2. */
-  readonly #heap: { readonly position: GraphPosition; readonly turn: number }[] = [];
-  #turns = 0;
+  readonly #heap: { readonly position: GraphPosition; readonly order: number }[] = [];
+  #pushed = 0;
 
   constructor(graph: CommitGraph) {
     this.#graph = graph;
@@ -26,7 +26,7 @@ export class DateQueue {
 
   /** Adds a position. One that is already queued would come out twice. */
   push(position: GraphPosition): void {
-    const entry = { position, turn: this.#turns++ };
+    const entry = { position, order: this.#pushed++ };
     let at = this.#heap.length;
     while (at > 0) {
       const parent = (at - 1) >>> 1;
@@ -54,8 +54,8 @@ export class DateQueue {
     return first!.position;
   }
 
-  #isBefore(a: { position: GraphPosition; turn: number }, b: { position: GraphPosition; turn: number }): boolean {
+  #isBefore(a: { position: GraphPosition; order: number }, b: { position: GraphPosition; order: number }): boolean {
     const newer = this.#graph.time(a.position) - this.#graph.time(b.position);
-    return newer === 0 ? a.turn < b.turn : newer > 0;
+    return newer === 0 ? a.order < b.order : newer > 0;
   }
 }

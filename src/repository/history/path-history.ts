@@ -50,8 +50,8 @@ export class PathHistory {
     return this.#find(position)!;
   }
 
-  /** Whether a commit's filter tells that it has the same as its first parent; a root: nothing. Then
-   * history continues at the first parent alone, and no tree needs to be read. */
+  /** Whether a commit's filter tells that it has the same as its first parent; a root: nothing.
+   * Then history continues at the first parent alone, and no tree needs to be read. */
   isSkipped(position: GraphPosition): boolean {
     return this.#filters.rulesOut(position, this.#hashes);
   }
@@ -106,8 +106,9 @@ export class PathHistory {
     return teller < 0 ? ABSENT : this.#entries.find(this.#graph.tree(teller));
   }
 
-  /** The commit whose trees tell the entry of another one: the next in its line of first parents that
-   * may have changed it, since that one's trees are read anyway; if it is far, the commit itself. */
+  /** The commit whose trees tell the entry of another one: the next in its line of first parents
+   * that may have changed it, since that one's trees are read anyway; if it is far, the commit
+   * itself. */
   #teller(position: GraphPosition): GraphPosition {
     const known = this.#tellers.get(position);
     if (known !== undefined) return known;

@@ -26,10 +26,11 @@ export async function writeFilters(
   const { pathFilters } = tables;
   const missing = pathFilters.missing();
   const taken = missing.subarray(0, Math.min(most, missing.length));
+  const trees = reader.hold();
   let commits = 0;
   while (commits < taken.length) {
     const slice = NumberSet.fromSorted(taken.subarray(commits, commits + SLICE_COMMITS));
-    pathFilters.add(await makePathFilters({ tables, reader }, slice, () => worker.rest()));
+    pathFilters.add(await makePathFilters({ tables, trees }, slice, () => worker.rest()));
     commits += slice.size;
     if (worker.isInterrupted) break;
   }

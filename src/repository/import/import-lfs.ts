@@ -1,15 +1,17 @@
 // The objects of Git LFS that imported pointer files name. They come when the history is here and
 // before its refs move, some with each run of the job.
 import { type GitErrorCode, isGitError } from "../../format/errors.ts";
+import { MAX_LFS_PUT_BYTES } from "../../format/limits.ts";
 import type { ImportedLfs } from "../../store/jobs/import-table.ts";
 import { addLfsObject, beginLfsObject, dropLfsObject, type LfsObject, lfsWaitMs } from "../lfs/lfs-uploads.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
-import { storePart } from "../upload/part-upload.ts";
-import { findDownloads, type LfsDownload, openDownload } from "./lfs-upstream.ts";
+import { type PutBytes, storePart } from "../upload/part-upload.ts";
+import { findDownloads, openDownload } from "./lfs-upstream.ts";
 import { failed, type GitServer } from "../remote/git-server.ts";
+import { LFS_BATCH_OBJECTS, type LfsAction } from "../remote/lfs-server.ts";
 
-/** Objects of a run: as many as a server must take in a batch. */
-const RUN_LFS_OBJECTS = 100;
+/** Objects of a run. */
+const RUN_LFS_OBJECTS = LFS_BATCH_OBJECTS;
 
 /** Objects that come at a time. */
 const LFS_LINES = 4;
@@ -28,9 +30,9 @@ export async function bringLfs(
 ): Promise<ImportedLfs> {
   const wanted = repository.tables.lfs.missing(soFar.after, RUN_LFS_OBJECTS);
   if (wanted.length === 0) return { ...soFar, after: null };
-  const { maxLfsObjectBytes } = repository.state.platform.limits;
-  const fitting = wanted.filter(({ sizeBytes }) => sizeBytes <= maxLfsObjectBytes);
-  const downloads = fitting.length === 0 ? new Map<string, LfsDownload>() : await findDownloads(upstream, fitting);
+  const mostBytes = Math.min(repository.state.platform.limits.maxLfsObjectBytes, MAX_LFS_PUT_BYTES);
+  const fitting = wanted.filter(({ sizeBytes }) => sizeBytes <= mostBytes);
+  const downloads = fitting.length === 0 ? new Map<string, LfsAction>() : await findDownloads(upstream, fitting);
   const here = { objects: 0, bytes: 0 };
   const found = fitting.filter(({ oid }) => downloads.has(oid)).values();
   const bring = async (): Promise<void> => {
@@ -56,21 +58,22 @@ async function bringOne(
   repository: OpenRepository,
   upstream: GitServer,
   object: LfsObject,
-  download: LfsDownload,
+  download: LfsAction,
 ): Promise<boolean> {
   const { oid, sizeBytes } = object;
   let key: string | null = null;
   try {
     const response = await openDownload(upstream, download);
     if (response === null) return false;
-    key = await beginLfsObject(repository, object);
-    if (key === null) {
+    const begun = (key = await beginLfsObject(repository, object));
+    if (begun === null) {
       await response.body?.cancel();
       return true;
     }
     const sent = { what: "LFS object", waitMs: lfsWaitMs(sizeBytes) };
-    await storePart(repository.chunks, key, response.body, { sizeBytes, checksum: oid }, sent);
-    if (!(await addLfsObject(repository, { ...object, key }))) await dropLfsObject(repository, key);
+    const put: PutBytes<void> = (...bytes) => repository.chunks.putStream(begun, ...bytes);
+    await storePart(put, response.body, { sizeBytes, checksum: oid }, sent);
+    if (!(await addLfsObject(repository, { ...object, key: begun }))) await dropLfsObject(repository, begun);
     return true;
   } catch (error) {
     if (key !== null) await dropLfsObject(repository, key);

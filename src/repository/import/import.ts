@@ -32,9 +32,9 @@ export interface ImportStatus extends Omit<ImportRecord, "session" | "caller" | 
 }
 
 /** Begins an import, or a mirror.
- * @throws GitError "invalid" for an address that may not be asked, "conflict" while another is under
- * way, and for a mirror where refs are that did not come from there, "unsupported" when the deployment cannot
- * keep a credential */
+ * @throws GitError "invalid" for an address that may not be asked, "conflict" while another is
+ * under way, and for a mirror where refs are that did not come from there, "unsupported" when the
+ * deployment cannot keep a credential */
 export async function beginImport(repository: OpenRepository, wanted: NewImport): Promise<ImportStatus> {
   const { state, requester } = repository;
   const {
@@ -107,8 +107,8 @@ export interface ImportChange {
 }
 
 /** Changes an import, or releases a mirror.
- * @throws GitError "not-found" when there is none, "conflict" for the interval of an import that is no
- * mirror and the credential of one that has ended, "unsupported" as `beginImport` */
+ * @throws GitError "not-found" when there is none, "conflict" for the interval of an import that is
+ * no mirror and the credential of one that has ended, "unsupported" as `beginImport` */
 export async function changeImport(repository: OpenRepository, change: ImportChange): Promise<ImportStatus> {
   const { state } = repository;
   const {
@@ -142,8 +142,8 @@ export async function changeImport(repository: OpenRepository, change: ImportCha
   return readImport(repository);
 }
 
-/** Ends an import, and forgets it: what has not become visible is removed. A mirror's refs stay, and
- * may be changed here from now on.
+/** Ends an import, and forgets it: what has not become visible is removed. A mirror's refs stay,
+ * and may be changed here from now on.
  * @throws GitError "not-found" when there is none */
 export async function endImport({ state, tables }: OpenRepository): Promise<void> {
   const { session } = find(tables);
@@ -155,8 +155,8 @@ export async function endImport({ state, tables }: OpenRepository): Promise<void
   state.scheduleJobs();
 }
 
-/** Removes the upload session of an import, if it has one. What its steps brought is pruned later, as
- * anything is that no ref reaches. Must run in a transaction. */
+/** Removes the upload session of an import, if it has one. What its steps brought is pruned later,
+ * as anything is that no ref reaches. Must run in a transaction. */
 export function endSession(state: RepositoryState, tables: Tables, session: string): void {
   if (tables.uploads.find(session) === null) return;
   tables.uploads.remove(session);

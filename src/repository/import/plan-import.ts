@@ -8,7 +8,8 @@ import type { PushRequest, RefCommand } from "../state/push.ts";
 /** Ids that are named to an upstream as present here, at most: a megabyte and a half of lines. */
 const MAX_HAVES = 30_000;
 
-/** Commits from whose history ids are named, too: an upstream that went back knows none of the tips. */
+/** Commits from whose history ids are named, too: an upstream that went back knows none of the
+ * tips. */
 const DEEP_TIPS = 256;
 
 /** Sorts v1.9 before v1.10. */

@@ -1,6 +1,6 @@
-// The job `import`. A run looks at the upstream's refs, and fetches what is missing here as steps of
-// an upload session: pushes that move no ref. When nothing is missing, it moves the refs. Whatever
-// ends a run, the next one looks again, and what earlier steps brought is there.
+// The job `import`. A run looks at the upstream's refs, and fetches what is missing here as steps
+// of an upload session: pushes that move no ref. When nothing is missing, it moves the refs.
+// Whatever ends a run, the next one looks again, and what earlier steps brought is there.
 import type { Requester } from "../../access/caller.ts";
 import { GitError, isGitError, type GitErrorCode } from "../../format/errors.ts";
 import { NO_QUOTA } from "../../access/quota.ts";
@@ -163,7 +163,7 @@ class ImportRun {
       this.#update({ attempts, error: reason });
       return this.#schedule(Date.now() + IMPORT_RETRY_MS * 4 ** (attempts - 1));
     }
-    this.#settle({ error: reason, attempts }, "failed");
+    this.#endRun({ error: reason, attempts }, "failed");
   }
 
   async #fetch(
@@ -239,7 +239,7 @@ class ImportRun {
     const refused = outcomes.filter(({ refusal }) => refusal !== null);
     const error = refused.length === 0 ? null : explainRefused(refused);
     const hasFailed = !isMirror && refused.length > 0 && refused.length === outcomes.length;
-    this.#settle({ error, attempts: 0, ...(!hasFailed && { syncedMs: Date.now() }) }, hasFailed ? "failed" : "done");
+    this.#endRun({ error, attempts: 0, ...(!hasFailed && { syncedMs: Date.now() }) }, hasFailed ? "failed" : "done");
   }
 
   #moveHead(target: string): void {
@@ -259,7 +259,7 @@ class ImportRun {
       replacedBytes: 0,
       brought: { packBytes, objects },
       check: () => this.#checkGoesOn(),
-      settle: () => undefined,
+      finish: () => undefined,
     };
   }
 
@@ -282,7 +282,7 @@ class ImportRun {
   }
 
   /** Ends the import, or lets the mirror wait. */
-  #settle(change: Partial<ImportRecord>, end: "done" | "failed"): void {
+  #endRun(change: Partial<ImportRecord>, end: "done" | "failed"): void {
     const { isMirror, intervalMs } = this.#record;
     const tables = this.#tables;
     this.#state.transactAside(() => {
@@ -308,7 +308,8 @@ class ImportRun {
     throw new GitError("conflict", { what: "import", reason: "it was ended" });
   }
 
-  /** @throws GitError "conflict" when it was ended, the deadline's error when the step took too long */
+  /** @throws GitError "conflict" when it was ended, the deadline's error when the step took too
+   * long */
   #checkGoesOn(): void {
     this.#deadline.throwIfAborted();
     void this.#record;

@@ -2,6 +2,7 @@
 // stored, and under which key.
 import { GitError } from "../../format/errors.ts";
 import type { LfsOid } from "../../format/lfs.ts";
+import { MAX_LFS_PUT_BYTES } from "../../format/limits.ts";
 import type { StoredLfsObject } from "../../store/lfs/lfs-table.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { checkLfsRef } from "./lfs-rights.ts";
@@ -17,7 +18,10 @@ export interface LfsBatch {
   readonly objects: readonly LfsObject[];
   /** Full name of the ref that the objects are for, text; null: unknown. */
   readonly ref: string | null;
-  /** Objects with more bytes are sent to the bucket by the client itself; null: none are. */
+  /** Objects with more bytes cannot be sent. */
+  readonly largestBytes: number;
+  /** Objects with more bytes are sent to the bucket by the client itself, as far as it takes them
+   * in one request; null: none are. */
   readonly signedAboveBytes: number | null;
 }
 
@@ -33,18 +37,20 @@ export interface LfsBatchAnswer {
  * @throws GitError "forbidden" when the caller must not change the ref, "too-large" when the
  * missing ones exceed the quota */
 export async function lfsBatch(repository: OpenRepository, batch: LfsBatch): Promise<LfsBatchAnswer> {
-  const { operation, objects, ref, signedAboveBytes } = batch;
+  const { operation, objects, ref, largestBytes, signedAboveBytes } = batch;
   const { tables } = repository;
   const found = tables.lfs.findMany(objects.map(({ oid }) => oid));
   if (operation === "download") return { found: [...found.values()], begun: [] };
   checkLfsRef(repository, ref);
-  const missing = objects.filter(({ oid }) => !found.has(oid));
+  const missing = objects.filter(({ oid, sizeBytes }) => !found.has(oid) && sizeBytes <= largestBytes);
   checkRoom(repository, missing);
   // The client does not send what is there. It must be there still when the push names it.
   const nowMs = Date.now();
   repository.state.transactAside(() => tables.lfs.renew([...found.keys()], nowMs, nowMs - RENEW_MS));
-  const large = missing.filter(({ sizeBytes }) => sizeBytes > (signedAboveBytes ?? Infinity));
-  return { found: [...found.values()], begun: beginSigned(repository, large) };
+  const signed = missing.filter(
+    ({ sizeBytes }) => sizeBytes > (signedAboveBytes ?? Infinity) && sizeBytes <= MAX_LFS_PUT_BYTES,
+  );
+  return { found: [...found.values()], begun: beginSigned(repository, signed) };
 }
 
 /** One object.

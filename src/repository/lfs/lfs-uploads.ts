@@ -1,6 +1,6 @@
-// How LFS objects come in. One arrives through the Worker, or the client sends it to the bucket itself by
-// a signed request. Either way a job stands ready that removes what was stored, from before the first
-// byte until the object has its row.
+// How LFS objects come in that fit one request. One arrives through the Worker, or the client sends
+// it to the bucket itself by a signed request. Either way a job stands ready that removes what was
+// stored, from before the first byte until the object has its row.
 import { GitError } from "../../format/errors.ts";
 import type { LfsOid } from "../../format/lfs.ts";
 import { checkLimit, MAX_LFS_OBJECTS, MAX_LFS_UPLOADS, MIN_LFS_BYTES_PER_SECOND } from "../../format/limits.ts";
@@ -40,8 +40,8 @@ export async function beginLfsObject(repository: OpenRepository, object: LfsObje
   return key;
 }
 
-/** Begins objects that the client sends to the bucket itself. The quota is checked for them now, and
- * again when each of them has come.
+/** Begins objects that the client sends to the bucket itself. The quota is checked for them now,
+ * and again when each of them has come.
  * @param objects none of which is there, and for which there is room
  * @returns where each goes
  * @throws GitError "too-large" */
@@ -64,7 +64,7 @@ export function beginSigned(repository: OpenRepository, objects: readonly LfsObj
  * @param upload the end of its key
  * @returns its key
  * @throws GitError "not-found" when there is no such upload (any more) */
-export async function findLfsUpload(
+export async function findSignedUpload(
   { state, tables }: OpenRepository,
   { oid, upload }: { readonly oid: LfsOid; readonly upload: string },
 ): Promise<string> {
@@ -89,16 +89,21 @@ export async function addLfsObject(repository: OpenRepository, object: StoredLfs
     }
     if (lfs.find(oid) !== null) return false;
     checkRoom(repository, [object]);
-    lfs.begin(repository.tables.objects.lastNumber());
-    lfs.add(object, nowMs);
+    enterLfsObject(repository, object, nowMs);
     jobs.cancel("sweep", key);
-    // Unless a push names it by then.
-    if (!jobs.has("collect", ""))
-      jobs.add("collect", "", nowMs + state.platform.limits.pruneGraceMs + COLLECT_DELAY_MS);
     return true;
   });
   state.scheduleJobs();
   return isNew;
+}
+
+/** Enters an object that is whole and not there. Must run in a transaction. */
+export function enterLfsObject({ state, tables }: OpenRepository, object: StoredLfsObject, nowMs: number): void {
+  const { jobs, lfs } = tables;
+  lfs.begin(tables.objects.lastNumber());
+  lfs.add(object, nowMs);
+  // Unless a push names it by then.
+  if (!jobs.has("collect", "")) jobs.add("collect", "", nowMs + state.platform.limits.pruneGraceMs + COLLECT_DELAY_MS);
 }
 
 /** Has what an upload through the Worker stored removed now. What a client sends to the bucket is
@@ -109,13 +114,18 @@ export async function dropLfsObject({ state, tables }: OpenRepository, key: stri
   state.scheduleJobs();
 }
 
-/** @throws GitError "too-large" when the repository cannot have more objects, or the caller's quota
+/** @param replacedBytes that are stored and do not count, since what is added takes their place
+ * @throws GitError "too-large" when the repository cannot have more objects, or the caller's quota
  * is exceeded */
-export function checkRoom({ state, tables, requester }: OpenRepository, added: readonly LfsObject[]): void {
+export function checkRoom(
+  { state, tables, requester }: OpenRepository,
+  added: readonly LfsObject[],
+  replacedBytes = 0,
+): void {
   if (added.length === 0) return;
   const { limits } = state.platform;
   const reason = "keep other files elsewhere, or in another repository";
   checkLimit("the LFS objects of the repository", MAX_LFS_OBJECTS, tables.lfs.sums().count + added.length, reason);
   const addedBytes = added.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-  new QuotaCheck(tables, requester, limits).check(addedBytes, 0);
+  new QuotaCheck(tables, requester, limits, replacedBytes).check(addedBytes, 0);
 }

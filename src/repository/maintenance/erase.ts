@@ -15,6 +15,8 @@ const AGAIN = "again";
  * need it no more, and with it the database. */
 export async function erase({ repository, job, store, nowMs }: JobRun): Promise<JobOutcome> {
   const { jobs, pins, key: prefix } = repository;
+  // Nobody continues an upload in parts any more.
+  for (const { kind, key } of jobs.all()) if (kind === "abort") jobs.add(kind, key, nowMs);
   const keys: string[] = [];
   for await (const key of store.list(`${prefix}/`)) {
     if (!pins.has(key) && keys.push(key) === RUN_KEYS) break;

@@ -3,7 +3,7 @@ import { isGitError } from "../../format/errors.ts";
 import type { Oid } from "../../format/oid.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { Tables } from "../../store/tables.ts";
-import { REMOVED } from "../../store/jobs/worktree-files.ts";
+import { REMOVED } from "../../store/jobs/worktree-records.ts";
 import type { FileChange, PendingFile, Worktree, WrittenFile } from "../../store/jobs/worktree-table.ts";
 import { ObjectReader } from "../objects/object-reader.ts";
 import { findChangedFiles } from "../worktree/changed-files.ts";
@@ -11,8 +11,8 @@ import { FileWriter } from "../worktree/file-writer.ts";
 import { wantedTip } from "../worktree/worktrees.ts";
 import type { JobOutcome, JobRun } from "./maintenance-jobs.ts";
 
-/** Files written or removed between two checks of the branch, and two transactions. A crash repeats at
- * most these. */
+/** Files written or removed between two checks of the branch, and two transactions. A crash repeats
+ * at most these. */
 const SLICE_FILES = 250;
 
 /** The most that a run writes before it leaves the rest to the next: an alarm has limited time and
@@ -23,12 +23,12 @@ const RUN_BYTES = 256 * 1024 * 1024;
 /** The job `materialize`: updates the worktree of the branch in its key to the branch's tip, or
  * removes it with the branch.
  *
- * Two steps alternate. *Plan*: in one transaction what is stored becomes the files of the tip's commit.
- * Files that differ, found by comparing the trees of the previous commit and this one, are pending.
- * *Write*: some pending files are written to R2 or removed there, then recorded in one transaction.
- * If anything interrupts the work at an `await`, the next run continues from what is stored, where
- * unfinished files are still pending. A branch that moves meanwhile is planned again, and correct
- * files stay. */
+ * Two steps alternate. *Plan*: in one transaction what is stored becomes the files of the tip's
+ * commit. Files that differ, found by comparing the trees of the previous commit and this one, are
+ * pending. *Write*: some pending files are written to R2 or removed there, then recorded in one
+ * transaction. If anything interrupts the work at an `await`, the next run continues from what is
+ * stored, where unfinished files are still pending. A branch that moves meanwhile is planned again,
+ * and correct files stay. */
 export async function materialize(run: JobRun): Promise<JobOutcome> {
   const { repository } = run;
   if (repository.tables === null) return { counts: { files: 0 }, again: false };
@@ -125,7 +125,8 @@ class Materialization {
     return this.#record(id, removed, written);
   }
 
-  /** Files of a run are read at once: in the order of the blobs' numbers each chunk is read once. */
+  /** Files of a run are read at once: in the order of the blobs' numbers each chunk is read
+   * once. */
   #nextSlice({ id, planned }: Worktree): PendingFile[] {
     if (this.#batch.planned !== planned || this.#batch.files.length === 0)
       this.#batch = { planned, files: this.#tables.worktrees.pending(id, RUN_FILES, RUN_BYTES) };

@@ -1,5 +1,5 @@
 import { newChunkCounters } from "../../store/chunks/chunk-store.ts";
-import type { Job, JobKind } from "../../store/jobs/jobs.ts";
+import type { Job, JobKind, Rivals } from "../../store/jobs/jobs.ts";
 import { announceNow } from "../refs/announce.ts";
 import { buildBundle } from "../bundle/bundle-job.ts";
 import { ISOLATE_MEMORY, type Lease } from "../pacing/memory-budget.ts";
@@ -10,6 +10,7 @@ import { deleteRepository, tellDeletion } from "../events/deletion.ts";
 import { runImport } from "../import/run-import.ts";
 import { runMirror } from "../mirrors/run-mirror.ts";
 import { abandonUpload } from "../upload/upload.ts";
+import { abort } from "./abort.ts";
 import { collectLfs } from "./collect-lfs.ts";
 import { compact } from "./compact.ts";
 import { erase } from "./erase.ts";
@@ -18,7 +19,7 @@ import { filter } from "./filter.ts";
 import type { JobOutcome, JobRun } from "./maintenance-jobs.ts";
 import { materialize } from "./materialize.ts";
 import { repack } from "./repack.ts";
-import { Pace, type PaceKind } from "../pacing/pace.ts";
+import { Pace } from "../pacing/pace.ts";
 import { prune } from "./prune.ts";
 import { seal } from "./seal.ts";
 import { sweep } from "./sweep.ts";
@@ -49,7 +50,7 @@ const HANDLERS: Record<JobKind, (run: JobRun) => Promise<JobOutcome>> = {
   deliver: async ({ repository }) => {
     // Not awaited: an endpoint that does not answer must not keep other jobs waiting.
     repository.teller.start();
-    repository.teller.settle();
+    repository.teller.scheduleRemaining();
     return { counts: {}, again: false };
   },
   part: async ({ repository, job, nowMs }) => {
@@ -64,6 +65,7 @@ const HANDLERS: Record<JobKind, (run: JobRun) => Promise<JobOutcome>> = {
     abandonUpload(repository, job.key, nowMs);
     return { counts: {}, again: false };
   },
+  abort,
   import: async ({ repository }) => ({ counts: await runImport(repository), again: false }),
   mirror: async ({ repository, job }) => ({ counts: { ...(await runMirror(repository, job.key)) }, again: false }),
   trim: async ({ repository, nowMs }) => {
@@ -80,7 +82,7 @@ const RESERVE_THEMSELVES: ReadonlySet<JobKind> = new Set(["bundle", ...WAITING_O
 
 /** Jobs that also run when the repository does not exist: deleted, or never created because its
  * first push failed. */
-const OUTLIVING: ReadonlySet<JobKind> = new Set(["sweep", "erase", "unpin", "part"]);
+const OUTLIVING: ReadonlySet<JobKind> = new Set(["sweep", "abort", "erase", "unpin", "part"]);
 
 /** Tells the registry what has changed, then runs the due jobs one after the other, until a request
  * arrives. Overdue jobs run even then. A job that fails is postponed and reported; the others still
@@ -88,24 +90,29 @@ const OUTLIVING: ReadonlySet<JobKind> = new Set(["sweep", "erase", "unpin", "par
 export async function runJobs(repository: RepositoryState, nowMs: number): Promise<void> {
   const { jobs } = repository;
   for (;;) {
-    const isAlone = repository.hurrying > 0 || isQuiet(repository);
-    const job = jobs.take(nowMs, isAlone);
-    if (repository.announcement.isDue(nowMs, isAlone || job !== null)) await announceNow(repository);
+    const { rivals } = repository;
+    const job = jobs.take(nowMs, rivals);
+    if (repository.announcement.isDue(nowMs, rivals === "none" || job !== null)) await announceNow(repository);
     if (job === null) return;
-    const kind = repository.hurrying > 0 ? "hurried" : isAlone ? "quiet" : "shares";
-    const isInterrupted = await runJob(repository, job, nowMs, kind);
+    const isInterrupted = await runJob(repository, job, nowMs, rivals);
     // The job is still due, and would be taken again at once.
     if (isInterrupted) return;
   }
 }
 
-function isQuiet(repository: RepositoryState): boolean {
-  const nowMs = Date.now();
-  return repository.quietAtMs(nowMs) <= nowMs;
+/** @param rivals when the job was taken: its run makes way for those that come later */
+function newPace(repository: RepositoryState, rivals: Rivals): Pace {
+  const kind = repository.hurrying > 0 ? "hurried" : rivals === "none" ? "quiet" : "shares";
+  return new Pace(kind, {
+    // A run that began while it was quiet ends when somebody waits for jobs, and goes on in a
+    // hurry.
+    isQuiet: () => repository.rivals === "none" && repository.hurrying === 0,
+    isReceiving: () => rivals !== "packs" && repository.rivals === "packs",
+  });
 }
 
 /** @returns whether it was interrupted */
-async function runJob(repository: RepositoryState, job: Job, nowMs: number, paceKind: PaceKind): Promise<boolean> {
+async function runJob(repository: RepositoryState, job: Job, nowMs: number, rivals: Rivals): Promise<boolean> {
   const { jobs, platform } = repository;
   const { kind, key, attempts } = job;
   // An earlier release may have left a job of a kind that is no more.
@@ -119,8 +126,7 @@ async function runJob(repository: RepositoryState, job: Job, nowMs: number, pace
   let lease: Lease | null = null;
   try {
     if (!RESERVE_THEMSELVES.has(kind)) lease = await ISOLATE_MEMORY.take(JOB_BYTES, JOB_WAIT_MS);
-    // A run that began while it was quiet ends when somebody waits for jobs, and goes on in a hurry.
-    const pace = new Pace(paceKind, () => isQuiet(repository) && repository.hurrying === 0);
+    const pace = newPace(repository, rivals);
     const run = { repository, job, nowMs, store: platform.openChunks(operations), pace };
     const { counts, again } = await HANDLERS[kind](run);
     const ms = Date.now() - startMs;

@@ -1,7 +1,7 @@
 // Makes, shows, changes and removes mirrors. What they do is in `run-mirror.ts`.
 import { GitError } from "../../format/errors.ts";
 import { OID_BYTES, toHex } from "../../format/oid.ts";
-import type { MirrorRecord, MirrorSettings } from "../../store/jobs/mirror-table.ts";
+import type { MirroredLfs, MirrorRecord, MirrorSettings } from "../../store/jobs/mirror-table.ts";
 import type { Tables } from "../../store/tables.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { checkAddress } from "../remote/address.ts";
@@ -15,14 +15,17 @@ const MAX_MIRRORS = 10;
 export interface NewMirror extends MirrorSettings {
   /** The header that the target wants; null: none. */
   readonly authorization: string | null;
+  /** Whether objects of Git LFS are sent, too. */
+  readonly sendsLfs: boolean;
 }
 
-/** `synced`: the target has what is here, but for refs that are refused. `pending`: it is being sent, or
- * will be soon. `failing`: it could not be sent, and is tried again later. */
+/** `synced`: the target has what is here, but for refs that are refused. `pending`: it is being
+ * sent, or will be soon. `failing`: it could not be sent, and is tried again later. */
 export type MirrorState = "synced" | "pending" | "failing";
 
 /** A mirror as its owner sees it. */
 export interface MirrorStatus extends Omit<MirrorRecord, "session" | "dueMs"> {
+  readonly lfs: MirroredLfs | null;
   readonly state: MirrorState;
   readonly hasAuthorization: boolean;
   /** The push under way: bytes of its pack, approximately; null: none. */
@@ -41,13 +44,13 @@ export interface MirrorRef {
 }
 
 /** Makes a mirror, and begins to send what is here.
- * @throws GitError "invalid" for an address that may not be asked, "conflict" when there are too many,
- * "unsupported" when the deployment cannot keep a credential */
+ * @throws GitError "invalid" for an address that may not be asked, "conflict" when there are too
+ * many, "unsupported" when the deployment cannot keep a credential */
 export async function createMirror(repository: OpenRepository, wanted: NewMirror): Promise<MirrorStatus> {
   const { state, tables } = repository;
   checkTarget(repository, wanted.url);
   const id = crypto.randomUUID();
-  const { authorization, ...settings } = wanted;
+  const { authorization, sendsLfs, ...settings } = wanted;
   const sealed = await sealFor(repository, id, authorization);
   const nowMs = Date.now();
   const record: MirrorRecord = {
@@ -63,6 +66,7 @@ export async function createMirror(repository: OpenRepository, wanted: NewMirror
     pushes: 0,
     objects: 0,
     packBytes: 0,
+    lfs: sendsLfs ? NO_LFS_YET : null,
   };
   state.transactAside(() => {
     if (tables.mirrors.all().length >= MAX_MIRRORS) {
@@ -86,12 +90,12 @@ export async function mirror(repository: OpenRepository, id: string): Promise<Mi
   return show(repository, find(repository.tables, id));
 }
 
-/** Changes a mirror, and sends what is here by its new settings. Another address, without a credential of
- * its own, has none.
+/** Changes a mirror, and sends what is here by its new settings. Another address, without a
+ * credential of its own, has none.
  * @throws GitError "not-found", and as `createMirror` */
 export async function changeMirror(
   repository: OpenRepository,
-  { id, authorization, ...change }: Partial<NewMirror> & { readonly id: string },
+  { id, authorization, sendsLfs, ...change }: Partial<NewMirror> & { readonly id: string },
 ): Promise<MirrorStatus> {
   const { state } = repository;
   const before = find(repository.tables, id);
@@ -100,7 +104,9 @@ export async function changeMirror(
   const isElsewhere = url !== before.url;
   const sealed = authorization === undefined ? null : await sealFor(repository, id, authorization);
   const { tables } = repository;
-  const record = { ...find(tables, id), ...change, ...READY, session: crypto.randomUUID() };
+  const found = find(tables, id);
+  const lfs = sendsLfs === false ? null : sendsLfs === true ? (found.lfs ?? NO_LFS_YET) : (found.lfs ?? null);
+  const record = { ...found, ...change, ...READY, lfs: lfs && behind(lfs), session: crypto.randomUUID() };
   const isKept = authorization === undefined && !isElsewhere;
   state.transactAside(() => {
     if (isElsewhere) tables.mirrors.forgetRefs(id);
@@ -117,7 +123,8 @@ export async function changeMirror(
 /** Sends what is here now, whatever has failed before. @throws GitError "not-found" */
 export async function syncMirror(repository: OpenRepository, id: string): Promise<MirrorStatus> {
   const { state, tables } = repository;
-  const record = { ...find(tables, id), dueMs: 0 };
+  const found = find(tables, id);
+  const record = { ...found, dueMs: 0, lfs: found.lfs ? behind(found.lfs) : null };
   state.transactAside(() => {
     tables.mirrors.update(record);
     tables.jobs.add("mirror", id, Date.now());
@@ -166,6 +173,14 @@ export function credentialPlace(repository: string, mirrorId: string): string {
 /** Of a mirror that has not failed. */
 const READY = { failures: 0, dueMs: 0, error: null };
 
+/** Of a mirror whose target was sent none. */
+const NO_LFS_YET: MirroredLfs = { isBehind: true, objects: 0, bytes: 0, missing: 0, refused: 0, refusal: null };
+
+/** Asks again for all that the target was not sent. */
+function behind(lfs: MirroredLfs): MirroredLfs {
+  return { ...lfs, isBehind: true };
+}
+
 function newRef(name: string, here: string | null): MirrorRef {
   return { name, here, there: null, refusal: null };
 }
@@ -193,6 +208,7 @@ function show(
   const nextMs = tables.jobs.find("mirror", record.id)?.dueMs ?? null;
   return {
     ...record,
+    lfs: record.lfs ?? null,
     state: record.failures > 0 ? "failing" : nextMs === null ? "synced" : "pending",
     hasAuthorization: tables.mirrors.readAuthorization(record.id) !== null,
     underWay: state.stepsUnderWay.get(record.id) ?? null,

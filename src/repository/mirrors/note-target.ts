@@ -2,8 +2,8 @@ import { equalOids, fromHex } from "../../format/oid.ts";
 import type { MirroredRef, MirrorRecord } from "../../store/jobs/mirror-table.ts";
 import type { Tables } from "../../store/tables.ts";
 
-/** Notes what a target says it has, and what it is refused; writes only what has changed. Must run in a
- * transaction.
+/** Notes what a target says it has, and what it is refused; writes only what has changed. Must run
+ * in a transaction.
  * @param there ids in hex by name
  * @param refused reasons by name */
 export function noteTarget(

@@ -23,6 +23,8 @@ export interface StepLimits {
 export interface PlannedStep {
   /** The same as was asked for, or some of it, or a ref that moves a part of its way. */
   readonly updates: readonly RefUpdate[];
+  /** What the target does not have; none: it only deletes. */
+  readonly objects: NumberSet;
   /** Null: it only deletes. */
   readonly plan: PackPlan | null;
   /** Of the pack, approximately. */
@@ -31,7 +33,8 @@ export interface PlannedStep {
   readonly canShrink: boolean;
 }
 
-/** Plans the next push of those that are needed.
+/** Plans the next push of those that are needed. What is far too much is not planned: its objects
+ * are counted, and their bytes estimated.
  * @param updates at least one */
 export function planStep(
   tables: Tables,
@@ -40,38 +43,75 @@ export function planStep(
   limits: StepLimits,
 ): PlannedStep {
   const had = reachedFrom(tables, target.haves);
+  /** By how much packs were larger than estimated: deltas without a base are sent whole. */
+  let growth = 1;
   for (let chosen: readonly RefUpdate[] = updates.slice(0, limits.updates); ;) {
-    const plan = planPush(tables, chosen, had, target.capabilities);
-    const packBytes = plan === null ? 0 : sentBytes(plan);
-    const isTooMuch =
-      plan !== null &&
-      (packBytes > limits.packBytes || plan.objectCount > limits.objects || planSizeBytes(plan) > MAX_PLAN_BYTES);
     const less = chosen.length > 1 ? chosen.slice(0, Math.ceil(chosen.length / 2)) : shorten(tables, chosen[0]!, had);
-    if (!isTooMuch || less === null) return { updates: chosen, plan, packBytes, canShrink: less !== null };
+    const canShrink = less !== null;
+    const objects = findObjects(tables, chosen, had);
+    if (objects === null) return { updates: chosen, objects: NumberSet.EMPTY, plan: null, packBytes: 0, canShrink };
+    const estimatedBytes = estimateBytes(tables, objects);
+    const isTooMuch = objects.size > limits.objects || growth * estimatedBytes > limits.packBytes;
+    if (!isTooMuch || !canShrink) {
+      const plan = planPush(tables, objects, had, target.capabilities);
+      const packBytes = sentBytes(plan);
+      const fits = packBytes <= limits.packBytes && planSizeBytes(plan) <= MAX_PLAN_BYTES;
+      if (fits || !canShrink) return { updates: chosen, objects, plan, packBytes, canShrink };
+      growth = Math.max(growth, packBytes / estimatedBytes);
+    }
     chosen = less;
   }
 }
 
 /** What a target has, as far as it is here. */
-function reachedFrom({ objects, graph }: Tables, haves: ReadonlySet<string>): PositionSet {
-  const { number } = objects.lookupMany(concatOids([...haves].map(fromHex)));
+function reachedFrom(tables: Tables, haves: ReadonlySet<string>): PositionSet {
+  return tables.graph.ancestors(knownPositions(tables, concatOids([...haves].map(fromHex))));
+}
+
+/** The positions of those of packed ids that are here. */
+function knownPositions({ objects, graph }: Tables, oids: Uint8Array): GraphPosition[] {
+  const { number } = objects.lookupMany(oids);
   const positions = Array.from(number, (found): GraphPosition => (found === 0 ? -1 : graph.position(found)));
-  return graph.ancestors(positions.filter((position) => position >= 0));
+  return positions.filter((position) => position >= 0);
+}
+
+/** The objects that a target has already, of those that mirrored refs reach. */
+export function findHad(tables: Tables, { haves }: Pick<TargetRefs, "haves">, prefixes: readonly string[]): NumberSet {
+  const { refs, graph, reachability } = tables;
+  const { oids } = refs.withPrefixes(prefixes);
+  const mirrored = graph.ancestors(knownPositions(tables, oids));
+  return reachability.within(reachability.between(mirrored, graph.ancestors([])), reachedFrom(tables, haves));
 }
 
 /** @returns null: only deletions */
-function planPush(
-  { objects, chunks, graph, reachability }: Tables,
+function findObjects(
+  { objects, graph, reachability }: Tables,
   updates: readonly RefUpdate[],
   had: PositionSet,
-  capabilities: ReadonlySet<string>,
-): PackPlan | null {
+): NumberSet | null {
   const wanted = updates.filter((update) => update.new !== NULL_OID_HEX).map((update) => fromHex(update.new));
   if (wanted.length === 0) return null;
   const positions = Array.from(objects.lookupMany(concatOids(wanted)).number, (number) => graph.position(number));
+  return reachability.between(graph.ancestors(positions), had);
+}
+
+/** The bytes of objects as they are stored: of each chunk as large a part as of its objects. */
+function estimateBytes({ chunks }: Tables, objects: NumberSet): number {
+  return chunks.allInOrder().reduce((sum, { firstNumber, lastNumber, size }) => {
+    const count = objects.within(firstNumber, lastNumber + 1).size;
+    return sum + (size * count) / (lastNumber - firstNumber + 1);
+  }, 0);
+}
+
+function planPush(
+  { objects: index, chunks, reachability }: Tables,
+  objects: NumberSet,
+  had: PositionSet,
+  capabilities: ReadonlySet<string>,
+): PackPlan {
   const isThin = had.count() > 0 && !capabilities.has("no-thin");
-  return planPack(objects, chunks, {
-    objects: reachability.between(graph.ancestors(positions), had),
+  return planPack(index, chunks, {
+    objects,
     findHad: isThin ? (bases: NumberSet) => reachability.within(bases, had) : null,
     ofsDelta: capabilities.has("ofs-delta"),
   });

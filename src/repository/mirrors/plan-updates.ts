@@ -27,18 +27,18 @@ export interface PlannedUpdates {
 
 /** Compares the refs here with those of a target.
  * @param there ids in hex by name
- * @param settled refs that are left as they are */
+ * @param refusedBefore refs that the target has refused: they are left as they are */
 export function planUpdates(
   tables: Tables,
   settings: Pick<MirrorSettings, "prefixes" | "force" | "prune">,
   there: ReadonlyMap<string, string>,
-  settled: ReadonlyMap<string, string>,
+  refusedBefore: ReadonlyMap<string, string>,
 ): PlannedUpdates {
   const { names, oids } = tables.refs.withPrefixes(settings.prefixes);
   const present = new Set(names);
   const gone = [...there.keys()].filter((name) => !present.has(name));
   const deletions = (settings.prune ? gone : [])
-    .filter((name) => !settled.has(name))
+    .filter((name) => !refusedBefore.has(name))
     .map((name): RefUpdate => ({ name, old: there.get(name)!, new: NULL_OID_HEX }));
   const refused = new Map<string, string>();
   const moves: RefUpdate[] = [];
@@ -46,7 +46,7 @@ export function planUpdates(
   for (const [i, name] of names.entries()) {
     const oid = toHex(oids, i * OID_BYTES);
     const old = there.get(name) ?? NULL_OID_HEX;
-    if (old === oid || settled.has(name)) continue;
+    if (old === oid || refusedBefore.has(name)) continue;
     const reason = settings.force || old === NULL_OID_HEX ? null : moving.refuse(name, old, oid);
     if (reason === null) moves.push({ name, old, new: oid });
     else refused.set(name, reason);

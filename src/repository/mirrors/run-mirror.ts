@@ -1,10 +1,11 @@
-// The job `mirror`. A run looks at the target's refs, and pushes what differs, in as many steps as the
-// target needs. Whatever ends a run, the next one looks again: what the target has is told by the
-// target alone.
+// The job `mirror`. A run looks at the target's refs, and pushes what differs, in as many steps as
+// the target needs. Whatever ends a run, the next one looks again: what the target has is told by
+// the target alone.
 import { GitError, isGitError } from "../../format/errors.ts";
 import { fromHex, NULL_OID_HEX } from "../../format/oid.ts";
 import { newChunkCounters } from "../../store/chunks/chunk-store.ts";
-import type { MirroredRef, MirrorRecord } from "../../store/jobs/mirror-table.ts";
+import type { MirroredLfs, MirroredRef, MirrorRecord } from "../../store/jobs/mirror-table.ts";
+import type { NumberSet } from "../../store/numbers/number-set.ts";
 import type { Tables } from "../../store/tables.ts";
 import { streamPack } from "../pack-bytes/pack-stream.ts";
 import type { PackPlan } from "../pack/pack-plan.ts";
@@ -13,8 +14,9 @@ import { explainRemote } from "../remote/ref-lines.ts";
 import { unseal } from "../remote/sealed.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
 import { credentialPlace } from "./mirrors.ts";
+import { type LeftLfs, type LfsRun, mirrorLfs, NOTHING_LEFT } from "./mirror-lfs.ts";
 import { noteTarget } from "./note-target.ts";
-import { type PlannedStep, planStep, type StepLimits } from "./plan-step.ts";
+import { findHad, type PlannedStep, planStep, type StepLimits } from "./plan-step.ts";
 import { planUpdates } from "./plan-updates.ts";
 import { type PushReport, sendPack } from "./send-pack.ts";
 import { listTargetRefs, type TargetRefs } from "./target-refs.ts";
@@ -37,8 +39,8 @@ const MAX_UPDATES = 2_000;
 /** How often a run tries less, because the target refused more. */
 const MAX_RETREATS = 64;
 
-/** Failures in a row after which objects that the target does not take count as refused for good: what
- * was wrong with them may have come about on the way, or there. */
+/** Failures in a row after which objects that the target does not take count as refused for good:
+ * what was wrong with them may have come about on the way, or there. */
 const MAX_UNTAKEN = 4;
 
 /** Wait after a first failure (ms), doubled with each further one up to the longest. */
@@ -101,6 +103,7 @@ class MirrorRun {
   async look(): Promise<void> {
     const server = await this.#openTarget();
     const target = await listTargetRefs(server, this.#record.prefixes);
+    if (this.#record.lfs?.isBehind === true) await this.#catchUpLfs(server, target);
     for (let isFirst = true; ; isFirst = false) {
       this.#deadline.throwIfAborted();
       const planned = planUpdates(this.#tables, this.#record, target.refs, this.#refused);
@@ -149,6 +152,7 @@ class MirrorRun {
   }
 
   async #push(server: GitServer, target: TargetRefs, step: PlannedStep): Promise<void> {
+    const leftLfs = await this.#sendLfs(server, step.objects);
     const progress = { title: "", done: 0, total: step.packBytes };
     this.#state.stepsUnderWay.set(this.#id, progress);
     let report: PushReport;
@@ -165,11 +169,41 @@ class MirrorRun {
     if (report.unpack !== null) return this.#yield(step, report.unpack);
     this.#steps += 1;
     this.#maxUpdates = Math.min(2 * this.#maxUpdates, MAX_UPDATES);
-    this.#note(target, step, report);
+    this.#note(target, step, report, leftLfs);
   }
 
-  /** Tries less after a pack that the target did not take. It does not always say whether that is for
-   * the pack's size or for an object: in the end one ref is refused. */
+  /** Sends the objects of Git LFS that commits name which the target has already. */
+  async #catchUpLfs(server: GitServer, target: TargetRefs): Promise<void> {
+    const left = await this.#sendLfs(server, findHad(this.#tables, target, this.#record.prefixes));
+    const { lfs = null } = this.#record;
+    this.#update({ lfs: lfs && { ...lfs, ...left, isBehind: false } });
+  }
+
+  /** Sends the objects of Git LFS that some objects name, if they are to be sent.
+   * @returns what is left */
+  async #sendLfs(server: GitServer, among: NumberSet): Promise<LeftLfs> {
+    const { lfs = null, failures } = this.#record;
+    if (lfs === null) return NOTHING_LEFT;
+    const run: LfsRun = {
+      server,
+      chunks: this.#state.platform.openChunks(newChunkCounters()),
+      leavesRefused: failures >= MAX_UNTAKEN,
+      tables: () => {
+        void this.#record;
+        return this.#tables;
+      },
+      noteSent: (objects, bytes) => {
+        const { lfs: now = null } = this.#record;
+        this.#steps += 1;
+        this.#update({ lfs: now && { ...now, objects: now.objects + objects, bytes: now.bytes + bytes } });
+      },
+      show: (progress) => this.#state.stepsUnderWay.set(this.#id, progress),
+    };
+    return mirrorLfs(run, among);
+  }
+
+  /** Tries less after a pack that the target did not take. It does not always say whether that is
+   * for the pack's size or for an object: in the end one ref is refused. */
   #yield(step: PlannedStep, reason: string): void {
     const isLarge = step.packBytes >= MIN_REFUSED_BYTES;
     const error = new GitError("invalid", { what: "pack for the target", reason });
@@ -196,7 +230,7 @@ class MirrorRun {
   }
 
   /** Notes what became of a push that the target took. */
-  #note(target: TargetRefs, { updates, plan, packBytes }: PlannedStep, report: PushReport): void {
+  #note(target: TargetRefs, { updates, plan, packBytes }: PlannedStep, report: PushReport, left: LeftLfs): void {
     const outcomes: MirroredRef[] = [];
     for (const update of updates) {
       const { name } = update;
@@ -219,6 +253,7 @@ class MirrorRun {
         pushes: record.pushes + 1,
         objects: record.objects + (plan?.objectCount ?? 0),
         packBytes: record.packBytes + packBytes,
+        lfs: addLeft(record.lfs ?? null, left),
       });
     });
   }
@@ -266,6 +301,17 @@ class MirrorRun {
     if (tables === null) throw new GitError("not-found", { what: "repository" });
     return tables;
   }
+}
+
+function addLeft(lfs: MirroredLfs | null, { missing, refused, refusal }: LeftLfs): MirroredLfs | null {
+  return (
+    lfs && {
+      ...lfs,
+      missing: lfs.missing + missing,
+      refused: lfs.refused + refused,
+      refusal: refusal ?? lfs.refusal,
+    }
+  );
 }
 
 function toOid(hex: string): Uint8Array | null {

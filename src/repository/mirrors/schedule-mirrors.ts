@@ -1,8 +1,8 @@
 import type { Tables } from "../../store/tables.ts";
 import type { RefCommand } from "../state/push.ts";
 
-/** Adds the jobs of the mirrors that moved refs concern. Must run in the push's transaction. Without
- * a mirror it writes nothing.
+/** Adds the jobs of the mirrors that moved refs concern. Must run in the push's transaction.
+ * Without a mirror it writes nothing.
  * @param moved the commands that moved their refs */
 export function scheduleMirrors({ mirrors, jobs }: Tables, moved: readonly RefCommand[], nowMs: number): void {
   for (const { id, prefixes, dueMs } of mirrors.all()) {

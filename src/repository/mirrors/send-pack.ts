@@ -28,7 +28,8 @@ export interface PushReport {
 
 /** Pushes to a target.
  * @param updates at least one
- * @param pack pieces that may be overwritten when the next one is taken; null: nothing but deletions
+ * @param pack pieces that may be overwritten when the next one is taken; null: nothing but
+ * deletions
  * @throws GitError as `GitServer.ask`, and what reading the pack throws
  * @see gitprotocol-pack(5) "Pushing Data To a Server" */
 export async function sendPack(

@@ -9,7 +9,8 @@ export interface TargetRefs {
   readonly capabilities: ReadonlySet<string>;
   /** Ids in hex by full name, byte strings; only those that are mirrored. */
   readonly refs: Map<string, string>;
-  /** Ids in hex that it has with all that they reach, of any ref; not all if there are very many. */
+  /** Ids in hex that it has with all that they reach, of any ref; not all if there are very
+   * many. */
   readonly haves: Set<string>;
 }
 

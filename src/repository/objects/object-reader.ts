@@ -10,6 +10,7 @@ import { type EntryWord, toEntryWord, type TreeTable } from "../../store/index/t
 import { ISOLATE_MEMORY, type MemoryBudget } from "../pacing/memory-budget.ts";
 import { DeltaChains, type DeltaCodec, type WholeObject } from "../pack-bytes/delta-chains.ts";
 import { collectChains } from "../pack/collect-chains.ts";
+import { HeldObjects } from "./held-objects.ts";
 import { PackDraft } from "../pack/pack-draft.ts";
 
 /** Objects whose delta chains are resolved at a time. */
@@ -65,6 +66,11 @@ export class ObjectReader {
   readEach(numbers: NumberSet): AsyncGenerator<[number: ObjectNumber, object: WholeObject], void, void> {
     const isAlone = numbers.size === 1;
     return this.#each(numbers, (chains, row) => chains.resolve(row, isAlone));
+  }
+
+  /** Prepares to read objects in groups: memory of some megabytes. */
+  hold(): HeldObjects {
+    return new HeldObjects(this.#tables, this.#chunks, this.#codec, (numbers) => this.readEach(numbers));
   }
 
   /** Reads objects into a buffer that is reused: each is valid only until the next is requested.

@@ -19,8 +19,9 @@ export interface RevPath {
 }
 
 /** Splits parts into a revision and a path. If several refs match the beginning of the parts, the
- * one that `refsNamed` ranks first is taken, then the longest: a branch `main` is not hidden by a tag
- * `main/scripts`. If none matches, or the first part is a full id, the first part is the revision.
+ * one that `refsNamed` ranks first is taken, then the longest: a branch `main` is not hidden by a
+ * tag `main/scripts`. If none matches, or the first part is a full id, the first part is the
+ * revision.
  * @param parts byte strings, at least one
  * @param minPath how many parts the path has at least */
 export function splitRevPath(repository: OpenRepository, parts: readonly string[], minPath: 0 | 1): RevPath {

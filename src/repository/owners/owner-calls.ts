@@ -52,13 +52,13 @@ export async function answerOwnerCall(
 ): Promise<CallOutcome> {
   const call = OWNER_CALLS[name] as (owner: Owner, argument: unknown, right: Right) => Promise<unknown>;
   // A webhook that is about to be disabled was listening until now.
-  owner.settle();
+  owner.scheduleRemaining();
   try {
     return { kind: "done", value: await call(owner, argument, right), ambiguities: [] };
   } catch (error) {
     if (!isGitError(error)) throw error;
     return { kind: "failed", code: error.code, data: error.data, ambiguities: [] };
   } finally {
-    owner.settle();
+    owner.scheduleRemaining();
   }
 }

@@ -26,8 +26,8 @@ export interface OwnerPlatform {
   visit(repositoryId: string, owner: ListeningOwner): Promise<void>;
   /** @see Outside.wakeListeners */
   wakeListeners(): void;
-  /** Makes the platform call `runAlarm` at this time (ms since 1970), or earlier; then `runAlarm` sets
-   * the next time itself. */
+  /** Makes the platform call `runAlarm` at this time (ms since 1970), or earlier; then `runAlarm`
+   * sets the next time itself. */
   wakeAt(timeMs: number): void;
   observe(event: RepositoryEvent): void;
 }

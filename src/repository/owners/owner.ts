@@ -1,9 +1,9 @@
-// Repositories tell their owner's log what happens while somebody listens to it: while it has a webhook
-// that is not disabled, or was read within the last week. Both begin the log. From then on the registry
-// answers each repository that reports, so also each new one, that somebody listens; and those that do
-// not report soon are visited, some at a time. A repository tells of all that happened since the log
-// began, however late it hears of that. When nobody listens any more, the log and the registry's row
-// go; a repository learns it when it tells something.
+// Repositories tell their owner's log what happens while somebody listens to it: while it has a
+// webhook that is not disabled, or was read within the last week. Both begin the log. From then on
+// the registry answers each repository that reports, so also each new one, that somebody listens;
+// and those that do not report soon are visited, some at a time. A repository tells of all that
+// happened since the log began, however late it hears of that. When nobody listens any more, the
+// log and the registry's row go; a repository learns it when it tells something.
 import { includesRight, type Right } from "../../access/caller.ts";
 import { formatEventId, parseEventId } from "../../format/event-id.ts";
 import { OwnerEventTable, type OwnerLogRecord } from "../../store/events/owner-event-table.ts";
@@ -14,8 +14,8 @@ import { DELIVERY_LEASE_MS } from "../events/schedule-deliveries.ts";
 import { OwnerLog } from "./owner-log.ts";
 import type { OwnerPlatform } from "./owner-platform.ts";
 
-/** How long a log is kept after somebody last listened (ms). A webhook that was disabled can go on where
- * it was for so long. */
+/** How long a log is kept after somebody last listened (ms). A webhook that was disabled can go on
+ * where it was for so long. */
 const LISTEN_LIFE_MS = 7 * 24 * 60 * 60_000;
 
 /** How old a note of that must be for another: each is a row (ms). */
@@ -24,7 +24,8 @@ const HEARD_STEP_MS = 60 * 60_000;
 /** Repositories that are visited at a time. */
 const VISITED_AT_ONCE = 20;
 
-/** Wait when one of them, or the registry, could not be reached (ms), and how often they are visited. */
+/** Wait when one of them, or the registry, could not be reached (ms), and how often they are
+ * visited. */
 const VISIT_AGAIN_MS = 60_000;
 const MAX_VISITS = 3;
 
@@ -65,7 +66,7 @@ export class Owner {
     this.#events = new OwnerEventTable(platform.sql);
     this.log = new OwnerLog(platform, this.#events, (dueMs) => this.#schedule(dueMs));
     this.deliverer = new Deliverer(this.log);
-    this.settle();
+    this.scheduleRemaining();
   }
 
   /** Enters an event that a repository tells; again, without effect, if it was told before.
@@ -105,9 +106,10 @@ export class Owner {
     };
   }
 
-  /** Notes that somebody listens, if a webhook does, and sets the alarm for what remains to be done. */
-  settle(): void {
-    this.deliverer.settle();
+  /** Notes that somebody listens, if a webhook does, and sets the alarm for what remains to be
+   * done. */
+  scheduleRemaining(): void {
+    this.deliverer.scheduleRemaining();
   }
 
   /** Does what is due. */
@@ -121,7 +123,7 @@ export class Owner {
       this.#platform.observe({ event: "announcement-failed", error: String(error) });
     }
     this.deliverer.start();
-    this.settle();
+    this.scheduleRemaining();
   }
 
   /** The log while somebody listens; else null. */
@@ -147,8 +149,8 @@ export class Owner {
     return !this.log.webhooks.isAnyActive() && heardMs + LISTEN_LIFE_MS <= nowMs;
   }
 
-  /** Ends the log. Its numbers go on with the next one, and leave one out, so that who reads on is told
-   * that events are missing. */
+  /** Ends the log. Its numbers go on with the next one, and leave one out, so that who reads on is
+   * told that events are missing. */
   async #end(before: BegunLog, nowMs: number): Promise<void> {
     await this.#platform.registry.listen(this.#platform.name, null);
     const record = this.#listened() ?? before;
@@ -161,8 +163,8 @@ export class Owner {
     });
   }
 
-  /** Tells the registry that somebody listens, then the next repositories. One that cannot be reached at
-   * all hears it from the registry, with its next push.
+  /** Tells the registry that somebody listens, then the next repositories. One that cannot be
+   * reached at all hears it from the registry, with its next push.
    * @throws whatever the registry or a repository throws */
   async #visit({ sinceMs, visited }: BegunLog): Promise<void> {
     const { name: owner, registry } = this.#platform;

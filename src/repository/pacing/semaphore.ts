@@ -21,6 +21,12 @@ export class Semaphore {
     this.#leaseMs = leaseMs;
   }
 
+  /** Whether somebody has a permit. */
+  get isTaken(): boolean {
+    this.#dropLost();
+    return this.#taken.size > 0;
+  }
+
   /** Whether somebody waits for a permit. */
   get isWanted(): boolean {
     return this.#waiting.length > 0;
@@ -28,9 +34,7 @@ export class Semaphore {
 
   /** Waits for a permit. */
   async acquire(): Promise<Permit> {
-    while (this.#isFull()) {
-      await this.#wait();
-    }
+    for (this.#dropLost(); this.#taken.size >= this.#count; this.#dropLost()) await this.#wait();
     const permit: Permit = {
       renew: () => {
         if (this.#taken.has(permit)) this.#taken.set(permit, Date.now() + this.#leaseMs);
@@ -55,8 +59,7 @@ export class Semaphore {
     if (index >= 0) this.#waiting.splice(index, 1);
   }
 
-  #isFull(): boolean {
+  #dropLost(): void {
     for (const [permit, endMs] of this.#taken) if (endMs <= Date.now()) this.#taken.delete(permit);
-    return this.#taken.size >= this.#count;
   }
 }

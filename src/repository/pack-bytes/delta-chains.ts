@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { readDeltaSizes } from "../../codec/apply-delta.ts";
 import type { Codec } from "../../codec/codec.ts";
 import { GitError } from "../../format/errors.ts";
@@ -8,24 +7,10 @@ import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
 import { decodeEntryHead } from "./entry-head.ts";
 import { ByteCache } from "./byte-cache.ts";
 import { ISOLATE_MEMORY, type Lease, type MemoryBudget } from "../pacing/memory-budget.ts";
-import { checkChunk } from "./chunk-checksum.ts";
-import { type Extent, CHAIN_STRIDE, NO_BASE, type PackPlan } from "../pack/pack-plan.ts";
-import { Semaphore } from "../pacing/semaphore.ts";
+import { CHAIN_STRIDE, NO_BASE, type PackPlan } from "../pack/pack-plan.ts";
+import { keptChunkBytes, readExtent } from "./read-extent.ts";
 
-// Chunks and resolved objects are cached for the isolate, by where they are stored: stored bytes
-// never change, keys are never reused, and clients that fetch neighbouring commits need nearly the
-// same.
-
-/** Chunks up to this size are read whole: a delta chain often continues in the chunk where it
- * began. */
-export const WHOLE_READ_BYTES = 4 * 1024 * 1024;
-
-/** Chunks that were read whole. A walk through a long history comes back to some sixteen chunks of
- * 2 MB: those with the trees and blobs of one time. */
-const KEPT_CHUNK_BYTES = 32 * 1024 * 1024;
-const CHUNKS = new ByteCache<Uint8Array>(KEPT_CHUNK_BYTES, ISOLATE_MEMORY);
-
-/** Resolved objects, as delta bases. */
+/** Resolved objects, as delta bases: cached for the isolate, like chunks (`read-extent.ts`). */
 const OBJECT_BYTES = 8 * 1024 * 1024;
 const OBJECTS = new ByteCache<WholeObject>(OBJECT_BYTES, ISOLATE_MEMORY);
 
@@ -36,12 +21,9 @@ const MAX_SCRATCH_BYTES = 1024 * 1024;
  * off it: a copy of each would be garbage soon. */
 const LENT_STEPS_PER_COPY = 8;
 
-/** The most chunks that an isolate reads at a time. */
-const READING = new Semaphore(2, 30_000);
-
 /** Bytes of the isolate's cached chunks and objects. */
 export function sharedBytes(): number {
-  return CHUNKS.sizeBytes + OBJECTS.sizeBytes;
+  return keptChunkBytes() + OBJECTS.sizeBytes;
 }
 
 /** Distinguishes the inline bytes of plans, which have no key. */
@@ -208,34 +190,9 @@ export class DeltaChains {
     return isLent && this.#lent?.row === row ? this.#lent.object : OBJECTS.get(this.name(row));
   }
 
-  async #entry(row: number): Promise<Uint8Array> {
-    const index = this.#word(row, 0);
-    const extent = this.#plan.extents[index]!;
-    const offset = this.#word(row, 1);
-    const length = this.#word(row, 2);
-    if ("bytes" in extent) return extent.bytes.subarray(offset, offset + length);
-    if (extent.length > WHOLE_READ_BYTES) return this.#store.read(extent.key, extent.start + offset, length);
-    return (await this.#chunk(extent)).subarray(offset, offset + length);
-  }
-
-  async #chunk({ key, start, length, checksum }: Exclude<Extent, { bytes: Uint8Array }>): Promise<Uint8Array> {
-    const name = `${key} ${start}`;
-    const cached = CHUNKS.get(name);
-    if (cached !== undefined) return cached;
-    const permit = await READING.acquire();
-    try {
-      // Another request may have read the same chunk meanwhile.
-      let chunk = CHUNKS.get(name);
-      if (chunk === undefined) {
-        chunk = await this.#store.read(key, start, length);
-        // Cached bytes serve many requests, so they are verified.
-        if (checksum !== undefined) checkChunk(key, checksum, createHash("sha1").update(chunk).digest());
-      }
-      CHUNKS.set(name, chunk, chunk.length);
-      return chunk;
-    } finally {
-      permit.release();
-    }
+  #entry(row: number): Promise<Uint8Array> {
+    const extent = this.#plan.extents[this.#word(row, 0)]!;
+    return readExtent(this.#store, extent, this.#word(row, 1), this.#word(row, 2));
   }
 
   #isInline(row: number): boolean {

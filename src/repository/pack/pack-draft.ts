@@ -1,9 +1,15 @@
 import type { ChunkId, ObjectNumber } from "../../store/numbers/kinds.ts";
 import { OID_BYTES } from "../../format/oid.ts";
 import { PACK_HEADER_BYTES } from "../../format/pack.ts";
+import type { ChunkRow } from "../../store/index/chunk-row.ts";
 import type { ChunkTable } from "../../store/index/chunk-table.ts";
 import { type Extent, PIECE, PIECE_STRIDE, type PackPlan } from "./pack-plan.ts";
 import { WordRows } from "./word-rows.ts";
+
+/** Where a chunk is: all of it. */
+export function extentOf(chunks: ChunkTable, { id, key, start, size, checksum }: ChunkRow): Extent {
+  return key === null ? { bytes: chunks.hotBytesOf(id)! } : { key, start, length: size, checksum };
+}
 
 /** A plan being written: pieces in order, and the chunks and ids that they name, each once. */
 export class PackDraft {
@@ -32,11 +38,9 @@ export class PackDraft {
     const unknown = new Set(ids);
     for (const id of unknown) if (this.#extentOfChunk.has(id)) unknown.delete(id);
     if (unknown.size === 0) return;
-    for (const { id, key, start, size, checksum } of this.#chunks.byIds(unknown)) {
-      this.#extentOfChunk.set(id, this.#extents.length);
-      this.#extents.push(
-        key === null ? { bytes: this.#chunks.hotBytesOf(id)! } : { key, start, length: size, checksum },
-      );
+    for (const row of this.#chunks.byIds(unknown)) {
+      this.#extentOfChunk.set(row.id, this.#extents.length);
+      this.#extents.push(extentOf(this.#chunks, row));
     }
   }
 

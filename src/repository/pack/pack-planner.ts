@@ -23,8 +23,8 @@ export interface PackContents {
   readonly ofsDelta: boolean;
 }
 
-/** For packs of up to this many objects, searching for whole chunks does not repay decoding the rows
- * of all chunks. */
+/** For packs of up to this many objects, searching for whole chunks does not repay decoding the
+ * rows of all chunks. */
 const FEW_OBJECTS = 1_000;
 
 /** Index rows in memory at a time. */

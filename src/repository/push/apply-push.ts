@@ -156,8 +156,8 @@ class PushApplication {
     return outcomes;
   }
 
-  /** @returns why the policy or the rules for refs forbid the change; null: they do not, or the ref is not at its
-   * expected value */
+  /** @returns why the policy or the rules for refs forbid the change; null: they do not, or the ref
+   * is not at its expected value */
   #forbid(changes: RefChanges, command: RefCommand, target: Target | null): string | null {
     // A ref with a missing target cannot move, whatever the rules say.
     const { steps, denied, merged } = this.#push;

@@ -1,16 +1,16 @@
 // A deployment may have a policy of its own: a Worker that is asked about changes of refs, whatever
-// makes them, before they are settled. It is asked by their names before a pack is read, and again,
-// with the new commits, before the push is applied. It gets these in the question rather than by a way
-// to ask back: so it needs no right and no secret, what it sees is bounded, and nothing can be read
-// once it has answered. It is asked outside of the transaction, which compares the refs with what it
-// was told. If it does not answer, nothing changes.
+// makes them, before they are applied. It is asked by their names before a pack is read, and again,
+// with the new commits, before the push is applied. It gets these in the question rather than by a
+// way to ask back: so it needs no right and no secret, what it sees is bounded, and nothing can be
+// read once it has answered. It is asked outside of the transaction, which compares the refs with
+// what it was told. If it does not answer, nothing changes.
 import { nameOf, type Requester } from "../../access/caller.ts";
 import { decodeText, encodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
 import { isNullOid, toHex } from "../../format/oid.ts";
 import { ANSWER_LIFE_MS } from "../../store/registry/registry-answers.ts";
 import type { PushRequest, RefCommand } from "../state/push.ts";
-import type { RepositoryPlatform } from "../state/repository-state.ts";
+import type { RepositoryPlatform } from "../state/repository-platform.ts";
 import type { NewCommits } from "./new-commits.ts";
 
 /** How long the policy may take (ms): a change waits for it. */
@@ -30,16 +30,16 @@ export interface PolicyQuestion {
   readonly changes: readonly PolicyChange[];
 }
 
-/** A change that the policy is asked about. Ids in hex; null: absent. In stage `commits` with what it
- * would make reachable. */
+/** A change that the policy is asked about. Ids in hex; null: absent. In stage `commits` with what
+ * it would make reachable. */
 export interface PolicyChange extends Partial<NewCommits> {
   readonly ref: string;
   readonly old: string | null;
   readonly new: string | null;
 }
 
-/** What it answers, as JSON. With `final` it need not see the commits. Without `refs`, `reason` denies
- * all of them. */
+/** What it answers, as JSON. With `final` it need not see the commits. Without `refs`, `reason`
+ * denies all of them. */
 export type PolicyAnswer =
   | { readonly allow: true; readonly final?: boolean }
   | { readonly allow: false; readonly reason?: string; readonly refs?: Readonly<Record<string, string>> };

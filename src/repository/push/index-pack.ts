@@ -1,13 +1,7 @@
 import { NO_INDEX, NODE_SPECIAL_MASK, type PackNode } from "../../codec/pack-index.ts";
 import { FREE_CONTENT_BYTES, type IndexNeed, PackIndexer, type PackIndexerOptions } from "../../codec/pack-indexer.ts";
 import { GitError } from "../../format/errors.ts";
-import {
-  checkLimit,
-  HOT_PUSH_BYTES,
-  MAX_DELTA_BLOB_BYTES,
-  MIN_CONTENDED_BYTES,
-  PUSH_LESS,
-} from "../../format/limits.ts";
+import { HOT_PUSH_BYTES, MAX_DELTA_BLOB_BYTES, MIN_CONTENDED_BYTES, packTooLarge } from "../../format/limits.ts";
 import { BLOB } from "../../format/object.ts";
 import { OID_BYTES } from "../../format/oid.ts";
 import { decodePackHeader, PACK_HEADER_BYTES, PACK_TRAILER_BYTES } from "../../format/pack.ts";
@@ -18,8 +12,9 @@ import { NeededEntries } from "./needed-entries.ts";
 import type { IndexedPack, IndexPackOptions } from "./indexed-pack.ts";
 import { findBoundary, PackTrailer } from "./pack-framing.ts";
 import { pause } from "../pacing/pause.ts";
+import { TimeSlice } from "../pacing/time-slice.ts";
 import { PushMemory } from "./push-memory.ts";
-import { type Permit, Semaphore } from "../pacing/semaphore.ts";
+import type { Permit } from "../pacing/semaphore.ts";
 
 /** Bytes of contents kept for deltas. A push that fits its first read rarely needs more than the
  * small size. */
@@ -44,16 +39,6 @@ const FREE_TABLE_BYTES = 4 * 1024 * 1024;
 
 /** Body bytes requested at once: fewer and larger reads halve the cost of receiving a body. */
 const READ_BYTES = 256 * 1024;
-
-/** After this much silence a push counts as dead and loses its permit. Longer than the client or
- * the store may keep it waiting. */
-const LEASE_MS = 120_000;
-
-/** Packs indexed at once in one isolate, whose memory all its objects share. Small packs have
- * arrived completely when they begin, and are soon done. A large one may arrive slowly, so it must
- * not block small ones, nor another large one for long. */
-const SMALL_PACKS = new Semaphore(4, LEASE_MS);
-const LARGE_PACKS = new Semaphore(2, LEASE_MS);
 
 /** Indexes a pack as it arrives and stores its entries, in constant memory.
  * @throws GitError "corrupt-pack", "bad-object", "too-large", "sha1-collision", "wrong-type": the
@@ -92,7 +77,8 @@ class Indexing {
     const entryBytes = Math.max(0, first.length - PACK_HEADER_BYTES - PACK_TRAILER_BYTES);
     this.#options.checkQuota(entryBytes, decodePackHeader(first));
     const isSmall = first.length < HOT_PUSH_BYTES;
-    const permit = await (isSmall ? SMALL_PACKS : LARGE_PACKS).acquire();
+    const { smallPacks, largePacks } = this.#options.traffic;
+    const permit = await (isSmall ? smallPacks : largePacks).acquire();
     this.#permit = permit;
     let memory: PushMemory | null = null;
     let indexer: PackIndexer | null = null;
@@ -104,7 +90,7 @@ class Indexing {
     try {
       memory = this.#memory = await PushMemory.take(isSmall);
       this.#keepResident(memory);
-      const isContended = () => LARGE_PACKS.isWanted || this.#memory.isWanted;
+      const isContended = () => largePacks.isWanted || this.#memory.isWanted;
       if (!isSmall) this.#source.demandPace?.(() => (isContended() ? MIN_CONTENDED_BYTES : 0));
       indexer = new PackIndexer(this.#options.module, this.#indexerOptions(isSmall));
       await this.#holdOutgrown(indexer, decodePackHeader(first));
@@ -171,7 +157,8 @@ class Indexing {
     this.#trailer.update(consumed);
     await this.#store(indexer, consumed);
     this.#packBytes += consumed.length;
-    checkLimit("the pack (bytes)", this.#options.limits.maxPackSizeBytes, this.#packBytes, PUSH_LESS);
+    const { maxPackSizeBytes } = this.#options.limits;
+    if (this.#packBytes > maxPackSizeBytes) throw packTooLarge("the pack (bytes)", maxPackSizeBytes, this.#packBytes);
     this.#options.checkQuota(Math.max(0, this.#packBytes - PACK_HEADER_BYTES), indexer.declaredCount);
     await this.#noteStep(indexer, pieceBytes);
   }
@@ -267,7 +254,10 @@ class Indexing {
   }
 
   async #meetNeeds(indexer: PackIndexer, total: number, made: MadeObjects): Promise<void> {
+    // What is at hand is read without a wait, thousands of bases of a thin pack among it.
+    const slice = new TimeSlice();
     for (let need = indexer.finish(); need !== null; need = indexer.finish()) {
+      await slice.pause();
       if (need.kind === "pause") await pause();
       else if (need.kind === "memory") await this.#hold(indexer);
       else if (need.kind === "bytes") await this.#writer.load(need.offset, need.length);

@@ -3,6 +3,7 @@ import type { PackIndexer } from "../../codec/pack-indexer.ts";
 import type { Limits } from "../../format/configured-limits.ts";
 import type { Oid } from "../../format/oid.ts";
 import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
+import type { Traffic } from "../pacing/traffic.ts";
 import type { PushRequest } from "../state/push.ts";
 import type { ChunkWriterOptions, WrittenChunk } from "./chunk-writer.ts";
 import type { LargeBase } from "./made-objects.ts";
@@ -17,6 +18,8 @@ export interface BaseObject {
 /** What indexing a pack needs. */
 export interface IndexPackOptions {
   limits: Limits;
+  /** The isolate's. */
+  traffic: Traffic;
   /** fsck messages that refuse the pack, one bit each. */
   refused: bigint;
   module: WebAssembly.Module;

@@ -1,6 +1,6 @@
 import type { Codec } from "../../codec/codec.ts";
 import { GitError } from "../../format/errors.ts";
-import { checkLimit } from "../../format/limits.ts";
+import { objectTooLarge, SHED_FILE } from "../../format/limits.ts";
 import { BLOB, objectHeader } from "../../format/object.ts";
 import { encodeEntryHeader } from "../../format/pack.ts";
 import { type CountWork, inflateStored, type LargeContent, type StoredEntry } from "./large-content.ts";
@@ -55,7 +55,8 @@ export async function storeLarge(options: LargeDelta): Promise<{ oid: Uint8Array
   const baseBytes = instructions.readSize();
   const sizeBytes = instructions.readSize();
   if (baseBytes !== base.sizeBytes) throw malformed(`it was not made for a base of ${base.sizeBytes} bytes`);
-  checkLimit("object (bytes)", options.maxObjectBytes, sizeBytes);
+  if (sizeBytes > options.maxObjectBytes)
+    throw objectTooLarge("object (bytes)", options.maxObjectBytes, sizeBytes, SHED_FILE);
   const entry = new EntryWriter(options, sizeBytes);
   while (await instructions.fill()) {
     await count(INSTRUCTION_WORK);

@@ -4,21 +4,21 @@ import { firstFrom } from "../../store/index/id-runs.ts";
 /** Bytes of the pack that are read at once. */
 const READ_BYTES = 1024 * 1024;
 
-/** Bytes of memory for them: what the largest index leaves of a push's 64 MiB, and at most, where the
- * isolate has memory to lend. */
+/** Bytes of memory for them: what the largest index leaves of a push's 64 MiB, and at most, where
+ * the isolate has memory to lend. */
 const KEPT_BYTES = 3.5 * 1024 * 1024;
 const MOST_BYTES = 16 * 1024 * 1024;
 
 /** A larger entry is read when it is asked for. */
 const MAX_ENTRY_BYTES = 16 * 1024;
 
-/** Entries that must have been asked for before the next ones are read: reading them costs a request
- * for each megabyte of the pack. */
+/** Entries that must have been asked for before the next ones are read: reading them costs a
+ * request for each megabyte of the pack. */
 const LEAST_SERVED = 300;
 
-/** The entries of a pack that its unresolved deltas need: they, and what they are deltas on. They are a
- * small part of a large pack, all over it, in an order that jumps. So they are read in the pack's
- * order, and only they are kept. */
+/** The entries of a pack that its unresolved deltas need: they, and what they are deltas on. They
+ * are a small part of a large pack, all over it, in an order that jumps. So they are read in the
+ * pack's order, and only they are kept. */
 export class NeededEntries {
   readonly #offsets: Uint32Array;
   readonly #ends: Uint32Array;

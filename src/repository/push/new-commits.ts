@@ -1,5 +1,5 @@
-// What a push would make reachable, for the deployment's policy: told before the push is applied, out
-// of the index of its pack, the bytes that it has written, and what is stored.
+// What a push would make reachable, for the deployment's policy: told before the push is applied,
+// out of the index of its pack, the bytes that it has written, and what is stored.
 import { EMPTY_INDEX } from "../../codec/pack-index.ts";
 import { decodeText } from "../../format/byte-string.ts";
 import { isGitError } from "../../format/errors.ts";

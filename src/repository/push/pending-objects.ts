@@ -28,8 +28,8 @@ export interface PendingNode {
   readonly timeSeconds: number;
 }
 
-/** The objects of a push that has not been applied, beside those that are stored: by the numbers that
- * they would get. */
+/** The objects of a push that has not been applied, beside those that are stored: by the numbers
+ * that they would get. */
 export class PendingObjects {
   readonly #tables: Tables;
   readonly #pushed: PushedObjects;

@@ -1,7 +1,8 @@
 // What a push brings to the commit graph, and what it finds there.
 import { COMMIT, TAG, TREE } from "../../format/object.ts";
 import { OID_BYTES } from "../../format/oid.ts";
-import type { CommitGraph, NewNode } from "../../store/graph/commit-graph.ts";
+import type { CommitGraph } from "../../store/graph/commit-graph.ts";
+import type { NewNode } from "../../store/graph/parents-first.ts";
 import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { Tables } from "../../store/tables.ts";

@@ -1,21 +1,16 @@
-import type { ChunkId } from "../../store/numbers/kinds.ts";
-import { includesRight, type Requester } from "../../access/caller.ts";
+import type { Requester } from "../../access/caller.ts";
 import { RefRules } from "../../access/ref-rules.ts";
 import { EMPTY_INDEX } from "../../codec/pack-index.ts";
 import { type FsckSetting, maskRefused } from "../../codec/fsck-messages.ts";
-import { FREE_CONTENT_BYTES } from "../../codec/pack-indexer.ts";
 import { decodeText, encodeText } from "../../format/byte-string.ts";
 import { GitError, isGitError, type GitErrorCode } from "../../format/errors.ts";
-import { MAX_DELTA_BLOB_BYTES } from "../../format/limits.ts";
-import { TREE, BLOB } from "../../format/object.ts";
 import { newChunkCounters, type ChunkStore } from "../../store/chunks/chunk-store.ts";
-import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { Tables } from "../../store/tables.ts";
 import { PushedObjects } from "./pushed-objects.ts";
 import { checkPointers } from "./pushed-pointers.ts";
 import { indexPack } from "./index-pack.ts";
-import type { BaseObject, IndexedPack } from "./indexed-pack.ts";
-import type { LargeBase } from "./made-objects.ts";
+import type { IndexedPack } from "./indexed-pack.ts";
+import { readFsckOption } from "./fsck-option.ts";
 import { ObjectReader } from "../objects/object-reader.ts";
 import type { PackSource, PushRequest, ReceivedPush, AppliedPush } from "../state/push.ts";
 import { type RefOutcome, refuseUnpacked, refuseWhole } from "../state/ref-refusal.ts";
@@ -31,7 +26,7 @@ import { finishInSlices } from "../pacing/time-slice.ts";
 import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { ReturnedTrees } from "./returned-trees.ts";
 import { QuotaCheck } from "../state/quota-check.ts";
-import { keptTree } from "../objects/tree-contents.ts";
+import { StoredBases } from "./stored-bases.ts";
 
 /** After this time, whatever an unfinished push has written counts as left behind by a crash. */
 const SWEEP_AFTER_MS = 60 * 60_000;
@@ -49,9 +44,6 @@ interface EarlyPush {
   readonly pushed: PushedObjects;
   readonly push: PreparedPush;
 }
-
-/** The push option that changes the repository's fsck setting: `git push -o fsck=lenient`. */
-const FSCK_OPTION = "fsck=";
 
 /** Failures that are the pack's fault: reported to the client, not errors of the server. */
 const REFUSALS: ReadonlySet<GitErrorCode> = new Set([
@@ -194,8 +186,10 @@ export class ReceivePack {
   #index(pack: PackSource): Promise<IndexedPack> {
     const { platform } = this.#repository;
     const quotaCheck = this.#checkQuota(this.#repository.tables);
+    const bases = new StoredBases(this.#repository, this.#chunks, () => this.#reader());
     return indexPack(pack, {
       limits: platform.limits,
+      traffic: platform.traffic,
       module: platform.module,
       codec: platform.codec,
       chunks: this.#chunks,
@@ -208,44 +202,9 @@ export class ReceivePack {
       },
       progress: (title, done, total) => this.#request.progress(title, done, total),
       checkQuota: (entryBytes, objects) => quotaCheck.check(entryBytes, objects),
-      readBase: (oid, hold) => this.#readBase(oid, hold),
-      isVetted: (oid, names) => this.#isVetted(oid, names),
+      readBase: (oid, hold) => bases.read(oid, hold),
+      isVetted: (oid, names) => bases.isVetted(oid, names),
     });
-  }
-
-  async #readBase(oid: Uint8Array, hold: () => Promise<void>): Promise<BaseObject | LargeBase | null> {
-    const { tables, platform } = this.#repository;
-    const number = tables?.objects.find(oid)?.number;
-    if (number === undefined) return null;
-    const row = tables!.objects.locate(NumberSet.of(number));
-    const maxBlobBytes = Math.min(platform.limits.maxResidentObjectBytes, MAX_DELTA_BLOB_BYTES);
-    if (row.base[0] === 0 && row.type[0] === BLOB && row.size[0]! > maxBlobBytes)
-      return this.#openBase(row.size[0]!, row.chunk[0]!, row.offset[0]!, row.length[0]!);
-    const kept = keptTree(oid);
-    if (kept !== undefined) return { type: TREE, content: kept };
-    if (row.size[0]! > FREE_CONTENT_BYTES) await hold();
-    const { type, bytes } = await this.#reader().read(number);
-    return { type, content: bytes };
-  }
-
-  /** Opens a blob that is too large to hold, where it is stored. Maintenance keeps old places for
-   * long enough. */
-  #openBase(sizeBytes: number, chunk: ChunkId, offset: number, lengthBytes: number): LargeBase {
-    const { chunks } = this.#repository.tables!;
-    const { key, start } = chunks.byIds([chunk])[0]!;
-    const bytes = key === null ? chunks.hotBytesOf(chunk)! : null;
-    const read = async (at: number, length: number): Promise<Uint8Array> =>
-      bytes === null
-        ? this.#chunks.read(key!, start + offset + at, length)
-        : bytes.subarray(offset + at, offset + at + length);
-    return { sizeBytes, entry: { lengthBytes, read } };
-  }
-
-  #isVetted(oid: Uint8Array, names: number): boolean {
-    const { tables } = this.#repository;
-    const number = tables?.objects.find(oid)?.number;
-    // A missing blob is refused as missing, not here.
-    return number === undefined || (tables!.vetted.names(number) & names) === names;
   }
 
   async #apply(pack: IndexedPack | null): Promise<Exclude<ApplyOutcome, { kind: "unread" }>> {
@@ -269,7 +228,7 @@ export class ReceivePack {
         const result = applyPush(tables, push, returned, prepared?.push);
         if (result.kind === "applied") {
           this.#scheduleJobs(tables, result);
-          upload?.settle(tables);
+          upload?.finish(tables);
         }
         return { result, isKept: result.kind === "applied" };
       });
@@ -383,16 +342,4 @@ export class ReceivePack {
     // The push has reserved the memory for what it reads.
     return new ObjectReader(tables!, this.#chunks, platform.codec, null);
   }
-}
-
-/** Reads the fsck setting among push options; null: none.
- * @throws GitError "unsupported" for an unknown setting, "forbidden" when the caller may not set
- * it */
-function readFsckOption(options: readonly string[], { right }: Requester): FsckSetting | null {
-  const text = options.findLast((option) => option.startsWith(FSCK_OPTION))?.slice(FSCK_OPTION.length);
-  if (text === undefined) return null;
-  if (text !== "strict" && text !== "default" && text !== "lenient")
-    throw new GitError("unsupported", { what: `fsck=${text}`, reason: "choose strict, default or lenient" });
-  if (includesRight(right, "admin")) return text;
-  throw new GitError("forbidden", { what: `push option fsck=${text}`, reason: "it needs the right 'admin'" });
 }

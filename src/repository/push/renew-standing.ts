@@ -4,7 +4,7 @@
 import { includesRight, type Requester } from "../../access/caller.ts";
 import { GitError } from "../../format/errors.ts";
 import { ANSWER_LIFE_MS } from "../../store/registry/registry-answers.ts";
-import type { RepositoryPlatform } from "../state/repository-state.ts";
+import type { RepositoryPlatform } from "../state/repository-platform.ts";
 
 /** Whether the data about a requester is too old to rely on. Only tokens can be revoked: the admin
  * token changes with the deployment, and where access is open there is nothing to lose. */

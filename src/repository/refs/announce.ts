@@ -1,6 +1,6 @@
-// The registry learns about a repository from the repository itself, soon after each transaction that
-// changes what a list shows, or deletes the repository. A creation is announced at once, so that its
-// author finds it in the list.
+// The registry learns about a repository from the repository itself, soon after each transaction
+// that changes what a list shows, or deletes the repository. A creation is announced at once, so
+// that its author finds it in the list.
 import type { RepositoryStanding } from "../../store/registry/registry-answers.ts";
 import { useOf } from "../state/quota-check.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
@@ -27,9 +27,9 @@ export async function announce(repository: RepositoryState): Promise<void> {
   }
 }
 
-/** Announces without waiting for the alarm. Should this fail, it is tried again later. What does not
- * exist is not announced: a first push that failed may be repeated, and the registry asks whether a
- * name that it has reserved is used. */
+/** Announces without waiting for the alarm. Should this fail, it is tried again later. What does
+ * not exist is not announced: a first push that failed may be repeated, and the registry asks
+ * whether a name that it has reserved is used. */
 export async function announceNow(repository: RepositoryState): Promise<void> {
   if (repository.tables === null && !repository.isDeleted) return repository.announcement.begin();
   try {

@@ -1,7 +1,7 @@
-// Decides whether an address may be asked. Without it, anyone who may import or mirror could have the server
-// read what only the server's own network can reach. Where a name leads is known only when it is
-// asked, and only to the platform: a deployed Worker reaches public addresses only, and `npm start`
-// has the runtime refuse others when it connects (scripts/start/worker-options.ts).
+// Decides whether an address may be asked. Without it, anyone who may import or mirror could have
+// the server read what only the server's own network can reach. Where a name leads is known only
+// when it is asked, and only to the platform: a deployed Worker reaches public addresses only, and
+// `npm start` has the runtime refuse others when it connects (scripts/start/worker-options.ts).
 import { GitError } from "../../format/errors.ts";
 import { isPublicHost } from "../../format/public-address.ts";
 

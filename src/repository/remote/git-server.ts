@@ -2,6 +2,7 @@ import { GitError, isGitError } from "../../format/errors.ts";
 import { BODY_WAIT_MS } from "../../format/limits.ts";
 import { ByteReader } from "../../format/pkt-line.ts";
 import { PacedBody } from "../pacing/paced-body.ts";
+import type { SizedStream } from "../../store/chunks/chunk-store.ts";
 import type { ImportAccess } from "../state/outside.ts";
 import { checkAddress } from "./address.ts";
 
@@ -38,8 +39,8 @@ export interface RemoteAnswer {
   cancel(): Promise<void>;
 }
 
-/** Another host's repository, over HTTP. Redirects are followed only where git follows them, when the
- * repository is looked for, and each is checked as the first address was. */
+/** Another host's repository, over HTTP. Redirects are followed only where git follows them, when
+ * the repository is looked for, and each is checked as the first address was. */
 export class GitServer {
   readonly #access: ServerAccess;
   /** What git asks first, below a repository's address. */
@@ -91,19 +92,25 @@ export class GitServer {
     return this.#base;
   }
 
+  /** What it is to the repository here. */
+  get role(): RemoteRole {
+    return this.#access.role;
+  }
+
   /** Whether addresses in private networks may be asked. */
   get allowsPrivate(): boolean {
     return this.#access.outside.allowsPrivate;
   }
 
-  /** Sends a request as it is, and leaves its answer to the caller. Headers of the request precede the
-   * credential, which only the first address's origin gets.
-   * @param body null: it is a question without one
+  /** Sends a request as it is, and leaves its answer to the caller. Headers of the request precede
+   * the credential, which only the first address's origin gets.
+   * @param body null: it is a question without one; of a sized stream, the length is sent, too
    * @throws GitError "unavailable" when the host cannot be reached */
   async send(
     url: string,
     headers: Readonly<Record<string, string>>,
-    body: Uint8Array | ReadableStream<Uint8Array> | null = null,
+    body: Uint8Array | ReadableStream<Uint8Array> | SizedStream | null = null,
+    method: "POST" | "PUT" = "POST",
   ): Promise<Response> {
     const { authorization, signal, outside } = this.#access;
     const isTrusted = authorization !== null && new URL(url).origin === this.#origin;
@@ -115,7 +122,7 @@ export class GitServer {
         headers: all,
         redirect: "manual",
         signal: AbortSignal.any([signal, patience.end]),
-        ...(body !== null && { method: "POST", body: body instanceof Uint8Array ? body : patience.follow(body) }),
+        ...(body !== null && { method, body: body instanceof Uint8Array ? body : patience.follow(body) }),
       });
     } catch (cause) {
       if (signal.aborted) throw signal.reason;
@@ -174,7 +181,8 @@ class Patience {
     return this.#late.signal;
   }
 
-  follow(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+  follow(body: ReadableStream<Uint8Array> | SizedStream): ReadableStream<Uint8Array> {
+    if ("stream" in body) return this.follow(body.stream).pipeThrough(new FixedLengthStream(body.sizeBytes));
     const renew = (): void => {
       this.stop();
       this.#timer = this.#start();

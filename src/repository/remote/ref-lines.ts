@@ -44,7 +44,8 @@ export async function readV0(
 
 /** Reads a line.
  * @returns null at a packet without content
- * @throws GitError "unavailable" when the answer is cut, or says that something is wrong, "too-large" */
+ * @throws GitError "unavailable" when the answer is cut, or says that something is wrong,
+ * "too-large" */
 export async function readLine({ packets, role }: RemoteAnswer): Promise<string | null> {
   const pkt = await packets.readPkt();
   if (pkt === null) throw failed(role, "its list of refs was cut");

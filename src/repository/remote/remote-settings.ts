@@ -1,4 +1,5 @@
-// What a client may say of another host's repository: the API's schemas and the pages' forms check it.
+// What a client may say of another host's repository: the API's schemas and the pages' forms check
+// it.
 
 /** Characters of its address. */
 export const MAX_URL_LENGTH = 2_000;

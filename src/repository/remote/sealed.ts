@@ -19,7 +19,8 @@ export async function seal(secret: string | null, place: string, text: string): 
 }
 
 /** Decrypts what `seal` has returned.
- * @throws GitError "unsupported" without the secret, "invalid" when it was encrypted with another one */
+ * @throws GitError "unsupported" without the secret, "invalid" when it was encrypted with another
+ * one */
 export async function unseal(secret: string | null, place: string, sealed: Uint8Array): Promise<string> {
   const key = await deriveKey(secret);
   const iv = sealed.slice(0, IV_BYTES);

@@ -55,8 +55,8 @@ export interface SharedHistory {
   readonly chunks: readonly SharedChunk[];
   /** Blobs that passed git's checks for special names, and which. */
   readonly vetted: readonly (readonly [object: ObjectNumber, names: number])[];
-  /** Which of the blobs are pointer files of Git LFS, and those of the objects that they name that are
-   * there. */
+  /** Which of the blobs are pointer files of Git LFS, and those of the objects that they name that
+   * are there. */
   readonly pointers: readonly LfsPointer[];
   readonly lfs: readonly StoredLfsObject[];
   /** Whether the tip is not among the nodes: ask again, with what is there by then. */

@@ -12,8 +12,8 @@ export interface ImportAccess {
 
 /** What a repository reaches outside of its own storage. */
 export interface Outside {
-  /** Tells listeners that something has happened; within a transaction they hear of it only once that
-   * is durable. */
+  /** Tells listeners that something has happened; within a transaction they hear of it only once
+   * that is durable. */
   wakeListeners(): void;
   /** Refuses an address that must not be asked.
    * @throws GitError "invalid" */
@@ -41,8 +41,9 @@ export interface EventTeller {
   /** Begins the deliveries that are due, and does not wait for them. */
   start(): void;
   /** Sets the job for the deliveries that remain. */
-  settle(): void;
-  /** Hears that somebody listens to the repository's owner, whose log is then told of what happens. */
+  scheduleRemaining(): void;
+  /** Hears that somebody listens to the repository's owner, whose log is then told of what
+   * happens. */
   hearOwner(owner: ListeningOwner): void;
 }
 
@@ -50,6 +51,6 @@ export interface EventTeller {
 export const NOBODY_TOLD: EventTeller = {
   follow: () => undefined,
   start: () => undefined,
-  settle: () => undefined,
+  scheduleRemaining: () => undefined,
   hearOwner: () => undefined,
 };

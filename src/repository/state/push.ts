@@ -58,7 +58,7 @@ export interface UploadFrame {
    * @throws GitError to refuse the push */
   check(tables: Tables): void;
   /** Runs after everything else was written. */
-  settle(tables: Tables): void;
+  finish(tables: Tables): void;
 }
 
 /** How far a step of an upload session is. */
@@ -86,8 +86,8 @@ export interface PushRequest {
   readonly requester: Requester;
   /** HEAD's new target; without it, HEAD stays. */
   readonly head?: string;
-  /** The commit that is merged or picked: rules for refs may require checks of it. 20 bytes; without
-   * it, this is another change. */
+  /** The commit that is merged or picked: rules for refs may require checks of it. 20 bytes;
+   * without it, this is another change. */
   readonly merged?: Oid;
   /** The changes that the single command consists of, each a push of its own in the reflog; without
    * them, the command is one change. */

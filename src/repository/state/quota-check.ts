@@ -40,6 +40,7 @@ export function useOf({
   shared,
   uploads,
   lfs,
+  lfsUploads,
 }: Tables): Use & { readonly sharedBytes: number } {
   const sharedBytes = shared.numbers.size === 0 ? 0 : chunks.sharedBytes();
   return {
@@ -49,6 +50,7 @@ export function useOf({
       refs.sizeBytes() +
       pushes.sizeBytes() +
       uploads.sizeBytes() +
+      lfsUploads.sizeBytes() +
       lfs.sums().ownBytes,
     objectCount: objects.present().difference(shared.numbers).size,
     sharedBytes,

@@ -1,8 +1,5 @@
-import type { Codec } from "../../codec/codec.ts";
 import type { FsckSetting } from "../../codec/fsck-messages.ts";
 import { GitError, isGitError } from "../../format/errors.ts";
-import type { Limits } from "../../format/configured-limits.ts";
-import type { ChunkCounters, ChunkStore } from "../../store/chunks/chunk-store.ts";
 import {
   createJobs,
   createRepository,
@@ -14,56 +11,26 @@ import {
   type RepositoryRecord,
   setFsckSetting,
 } from "../../store/sql/schema.ts";
-import { JobQueue } from "../../store/jobs/jobs.ts";
+import { JobQueue, type Rivals } from "../../store/jobs/jobs.ts";
 import { PinTable } from "../../store/forks/pin-table.ts";
-import type { RegistryPort } from "../../store/registry/registry-answers.ts";
-import { CountedSql, newSqlCounters, type Sql, type Transactor } from "../../store/sql/sql.ts";
+import { CountedSql, newSqlCounters, type Transactor } from "../../store/sql/sql.ts";
 import { Tables } from "../../store/tables.ts";
 import { upgradeRepository } from "../../store/upgrade.ts";
 import { AdvertisedRefs } from "./advertised-refs.ts";
 import { Announcement } from "./announcement.ts";
 import { keysByOwner } from "./chunk-owners.ts";
-import { type EventTeller, NOBODY_TOLD, type Outside } from "./outside.ts";
-import type { FamilyPort } from "./family.ts";
+import { type EventTeller, NOBODY_TOLD } from "./outside.ts";
 import type { PushFollower, StepProgress } from "./push.ts";
-import type { RepositoryEvent } from "./repository-event.ts";
-import type { Traffic } from "../pacing/traffic.ts";
+import type { LfsCheck } from "./lfs-check.ts";
 import { KeyedMutex } from "../pacing/keyed-mutex.ts";
-import type { WorktreePolicy } from "../state/worktree-policy.ts";
+import type { RepositoryPlatform } from "./repository-platform.ts";
 
-/** How long a request that schedules jobs takes to end. An alarm that rang before it has been quiet for
- * long enough would be set again, which is a row. */
+/** How long a request that schedules jobs takes to end. An alarm that rang before it has been quiet
+ * for long enough would be set again, which is a row. */
 const REQUEST_END_MS = 500;
 
 /** When to try again if the jobs could not be read, or the database was not removed. */
 const LOOK_AGAIN_MS = 60_000;
-
-/** The platform services of a repository. */
-export interface RepositoryPlatform {
-  /** The registry's id of the repository: opaque, never reused. */
-  readonly id: string;
-  readonly registry: RegistryPort;
-  readonly family: FamilyPort;
-  readonly outside: Outside;
-  readonly sql: Sql;
-  readonly transactor: Transactor;
-  /** Removes the whole database, at once: a following transaction finds it empty. */
-  erase(): Promise<void>;
-  /** Opens the chunk store, which counts its operations in `counters`. */
-  openChunks(counters: ChunkCounters): ChunkStore;
-  readonly module: WebAssembly.Module;
-  readonly codec: Codec;
-  readonly limits: Limits;
-  /** Which branches have worktrees by default. */
-  readonly worktrees: WorktreePolicy;
-  /** The isolate's requests. */
-  readonly traffic: Traffic;
-  /** Makes the platform call `runJobs` at this time (ms since the epoch), or earlier; then
-   * `runJobs` sets the next time itself. */
-  wakeAt(timeMs: number): void;
-  /** Records what was done, and its cost. */
-  observe(event: RepositoryEvent): void;
-}
 
 /** The state that one repository's pushes, fetches and jobs share. Before the repository is
  * created, only the table of jobs may exist. */
@@ -89,6 +56,8 @@ export class RepositoryState {
   readonly pins: PinTable;
   /** The progress of steps that are being indexed, by the upload session that they belong to. */
   readonly stepsUnderWay = new Map<string, StepProgress>();
+  /** The LFS objects that are being read to check them, by the uploads that brought them. */
+  readonly lfsChecks = new Map<string, LfsCheck>();
   /** Running forks and imports, which have pinned what no row of theirs names yet. */
   pinning = 0;
   /** Changes whenever rows that forks copy may have been written; differs from life to life. */
@@ -289,7 +258,7 @@ export class RepositoryState {
       markDeleted(this.platform.sql);
       // Objects being written have their sweep, and what others keep for this one is to be
       // released. No other job is needed any more.
-      jobs.cancelAllBut(["sweep", "unpin"]);
+      jobs.cancelAllBut(["sweep", "unpin", "abort"]);
       for (const owner of owners) jobs.add("unpin", owner, Date.now());
       jobs.add("erase", "", Date.now());
       follow(tables);
@@ -303,9 +272,9 @@ export class RepositoryState {
     return true;
   }
 
-  /** Notes that what the registry lists has changed, and what listeners hear of; must run at the end of the transaction. If the
-   * process dies right after it, the alarm wakes the next one, which tells the registry and runs
-   * the jobs. */
+  /** Notes that what the registry lists has changed, and what listeners hear of; must run at the
+   * end of the transaction. If the process dies right after it, the alarm wakes the next one, which
+   * tells the registry and runs the jobs. */
   #change(tables: Tables): void {
     this.announcement.change(Date.now());
     this.teller.follow(tables);
@@ -319,8 +288,8 @@ export class RepositoryState {
     return needed;
   }
 
-  /** Runs a transaction that writes nothing of what forks copy, nor of what a large push prepares itself
-   * with. What is in memory of index and chunks
+  /** Runs a transaction that writes nothing of what forks copy, nor of what a large push prepares
+   * itself with. What is in memory of index and chunks
    * follows one that is rolled back. */
   transactAside<T>(f: () => T): T {
     try {
@@ -361,6 +330,14 @@ export class RepositoryState {
     return traffic.quietAtMs(limits.quietMs, nowMs);
   }
 
+  /** What jobs make way for now. */
+  get rivals(): Rivals {
+    if (this.hurrying > 0) return "none";
+    if (this.platform.traffic.isReceiving) return "packs";
+    const nowMs = Date.now();
+    return this.quietAtMs(nowMs) <= nowMs ? "none" : "requests";
+  }
+
   /** Sets the time for the next job. */
   scheduleJobs(): void {
     try {
@@ -380,7 +357,8 @@ export class RepositoryState {
     if (!this.hasJobs) return null;
     const isGone = this.tables === null && this.pins.isEmpty();
     const quietAtMs = this.quietAtMs(Date.now()) + REQUEST_END_MS;
-    const jobMs = this.jobs.nextRunMs(quietAtMs) ?? Infinity;
+    const rivals = this.platform.traffic.isReceiving ? "packs" : "requests";
+    const jobMs = this.jobs.nextRunMs(quietAtMs, rivals) ?? Infinity;
     const nextMs = Math.min(jobMs, this.announcement.wakeMs(quietAtMs) ?? Infinity);
     return nextMs < Infinity ? nextMs : isGone ? Date.now() + LOOK_AGAIN_MS : null;
   }

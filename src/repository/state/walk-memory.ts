@@ -9,9 +9,9 @@ interface Entry<Found> {
   readonly sizeBytes: number;
 }
 
-/** What walks have found of a path, each from one commit on; for the life of the repository's object.
- * A later walk that comes through that commit ends there: after a push it visits only what is new.
- * Nothing here becomes wrong, since commits do not change. */
+/** What walks have found of a path, each from one commit on; for the life of the repository's
+ * object. A later walk that comes through that commit ends there: after a push it visits only what
+ * is new. Nothing here becomes wrong, since commits do not change. */
 export class WalkMemory<Found> {
   readonly #limitBytes: number;
   /** By path, then by the commit's number. Those used last are the last. */

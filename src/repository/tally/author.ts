@@ -1,4 +1,5 @@
 import { encodeText, toByteString } from "../../format/byte-string.ts";
+import { findBlankLine } from "../../format/header.ts";
 import { parseIdent } from "../../format/ident.ts";
 import type { AuthoredCommit } from "../../store/graph/author-table.ts";
 
@@ -16,7 +17,7 @@ const UTF8 = /^utf-?8$/i;
  * @param content of the commit
  * @see git's pretty.c: repo_logmsg_reencode(), format_person_part() */
 export function readAuthor(content: Uint8Array): Omit<AuthoredCommit, "number"> {
-  const headers = toByteString(content.subarray(0, findMessage(content)));
+  const headers = toByteString(content.subarray(0, findBlankLine(content)));
   const encoding = /^encoding (.*)$/m.exec(headers)?.[1] ?? "UTF-8";
   const isPlain = UTF8.test(encoding) || ASCII.test(encoding);
   const line = authorLine(isPlain ? headers : (recode(content, encoding) ?? headers));
@@ -37,14 +38,6 @@ function parseZone(zone: string): number {
   const digits = Math.min(Number(zone.slice(1)), 0x7fffffff);
   const minutes = Math.floor(digits / 100) * 60 + (digits % 100);
   return zone.startsWith("-") ? -minutes : minutes;
-}
-
-/** The offset of the blank line before the message. */
-function findMessage(content: Uint8Array): number {
-  for (let lf = content.indexOf(10); lf >= 0; lf = content.indexOf(10, lf + 1)) {
-    if (content[lf + 1] === 10) return lf + 1;
-  }
-  return content.length;
 }
 
 /** The text after "author " in the headers, up to a NUL. */

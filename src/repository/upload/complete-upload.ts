@@ -56,7 +56,7 @@ function newFrame({ state }: OpenRepository, id: string): UploadFrame {
     check(tables) {
       brought = findOpenUpload(tables, id);
     },
-    settle(tables) {
+    finish(tables) {
       const nowMs = Date.now();
       tables.uploads.finish(id);
       tables.jobs.add("sweep", uploadPrefix(state.key, id), nowMs);

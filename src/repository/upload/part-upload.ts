@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { GitError } from "../../format/errors.ts";
 import { PART_WAIT_MS } from "../../format/limits.ts";
-import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
 import { PacedBody } from "../pacing/paced-body.ts";
 import type { NewPart } from "./upload-parts.ts";
 
@@ -13,18 +12,26 @@ export interface SentThing {
 
 const PART: SentThing = { what: "part", waitMs: PART_WAIT_MS };
 
+/** Stores a stream of `sizeBytes`, which may take `waitMs` to arrive. If it fails, it leaves
+ * nothing readable. */
+export type PutBytes<Stored> = (
+  bytes: ReadableStream<Uint8Array>,
+  sizeBytes: number,
+  waitMs: number,
+) => Promise<Stored>;
+
 /** Stores a part, or another body of known size and checksum, as it arrives. Bytes with another
  * checksum, and a body that is cut, leave nothing readable.
  * @param body a byte stream; null: it is empty
- * @throws GitError "invalid" when it is not the part that was announced, "storage-failed", and as
+ * @returns what `put` returns
+ * @throws GitError "invalid" when it is not the part that was announced, what `put` throws, and as
  * `PacedBody.read` */
-export async function storePart(
-  store: ChunkStore,
-  key: string,
+export async function storePart<Stored>(
+  put: PutBytes<Stored>,
   body: ReadableStream<Uint8Array> | null,
   part: Pick<NewPart, "sizeBytes" | "checksum">,
   { what, waitMs }: SentThing = PART,
-): Promise<void> {
+): Promise<Stored> {
   const paced = new PacedBody(body ?? emptyStream());
   let failure: unknown = null;
   const pieces = readPieces(paced, part, what);
@@ -41,9 +48,9 @@ export async function storePart(
     cancel: (reason) => paced.cancel(reason),
   });
   try {
-    await store.putStream(key, stream, part.sizeBytes, waitMs);
+    return await put(stream, part.sizeBytes, waitMs);
   } catch (error) {
-    // The store only says that its stream has failed.
+    // A store only says that its stream has failed.
     throw failure ?? error;
   }
 }

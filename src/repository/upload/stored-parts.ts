@@ -1,3 +1,5 @@
+import { isBundle, readBundleHeader } from "../../format/bundle.ts";
+import { MAX_COMMAND_BYTES } from "../../format/limits.ts";
 import { readPieces } from "../../format/read-pieces.ts";
 import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
 import type { StoredPart } from "../../store/jobs/upload-table.ts";
@@ -7,11 +9,16 @@ import type { PackSource } from "../state/push.ts";
 /** Bytes that are read at a time. */
 const READ_BYTES = 256 * 1024;
 
-/** A pack that is stored in parts, read one after the other. */
+/** As many bytes as tell a bundle from a pack, whose parts may be smaller. */
+const SIGNATURE_BYTES = 16;
+
+/** A pack that is stored in parts, read one after the other. A bundle's header before it is left
+ * out: that the history which it names is here, a step's own check finds out. */
 export class StoredParts implements PackSource {
   readonly #store: ChunkStore;
   readonly #parts: readonly StoredPart[];
   readonly #note: (readBytes: number) => void;
+  #hasBegun = false;
   #next = 0;
   #readBytes = 0;
   #reader: ReadableStreamBYOBReader | null = null;
@@ -23,7 +30,8 @@ export class StoredParts implements PackSource {
     this.#note = note;
   }
 
-  /** @throws GitError "storage-failed" when a part is missing or short */
+  /** @throws GitError "storage-failed" when a part is missing or short, "invalid" or "too-large"
+   * for a bundle's header */
   read(minimumBytes: number): Promise<Uint8Array | null> {
     return readPieces(() => this.#readPiece(), minimumBytes);
   }
@@ -35,6 +43,16 @@ export class StoredParts implements PackSource {
   }
 
   async #readPiece(): Promise<Uint8Array | null> {
+    if (this.#hasBegun) return this.#readStored();
+    this.#hasBegun = true;
+    const first = await readPieces(() => this.#readStored(), SIGNATURE_BYTES);
+    if (first === null || !isBundle(first)) return first;
+    const read = [first];
+    const { rest } = await readBundleHeader(async () => read.pop() ?? this.#readStored(), MAX_COMMAND_BYTES);
+    return rest.length > 0 ? rest : this.#readStored();
+  }
+
+  async #readStored(): Promise<Uint8Array | null> {
     for (;;) {
       if (this.#reader === null) {
         const part = this.#parts[this.#next++];
@@ -43,7 +61,8 @@ export class StoredParts implements PackSource {
       }
       const { value } = await this.#reader.readAtLeast(READ_BYTES, new Uint8Array(READ_BYTES));
       if (value !== undefined && value.length > 0) {
-        // What the bucket sends is there at once, unlike a client's body: others would wait for all of it.
+        // What the bucket sends is there at once, unlike a client's body: others would wait for all
+        // of it.
         await pause();
         this.#note((this.#readBytes += value.length));
         return value;

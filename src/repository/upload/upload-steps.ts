@@ -1,4 +1,4 @@
-import { GitError } from "../../format/errors.ts";
+import { GitError, isGitError } from "../../format/errors.ts";
 import { checkLimit, MAX_UPLOAD_TIPS, UPLOAD_LIFE_MS } from "../../format/limits.ts";
 import { concatOids, fromHex, NULL_OID, OID_BYTES, type Oid } from "../../format/oid.ts";
 import type { StoredPart } from "../../store/jobs/upload-table.ts";
@@ -24,7 +24,7 @@ export interface NewStep {
  * cut off, leaves them.
  * @returns the session after it
  * @throws GitError "not-found", "conflict" when another step is being indexed, "invalid" for a part
- * that is missing or a pack that is incomplete, and what refuses the pack of a push */
+ * that is missing or lost, or a pack that is incomplete, and what refuses the pack of a push */
 export async function indexStep(repository: OpenRepository, step: NewStep): Promise<UploadStatus> {
   const { state } = repository;
   const { options } = findOpenUpload(repository.tables, step.id);
@@ -57,6 +57,9 @@ export async function indexStep(repository: OpenRepository, step: NewStep): Prom
       const reason = `${refused.name}: ${explainRefusal(refused.refusal)}`;
       throw new GitError("invalid", { what: "step", field: "tips", reason });
     }
+  } catch (error) {
+    await forgetLost(repository, step.id, parts, error);
+    throw error;
   } finally {
     state.stepsUnderWay.delete(step.id);
     await pack.cancel();
@@ -78,6 +81,28 @@ function findParts({ uploads }: Tables, { id, parts }: NewStep): StoredPart[] {
     stored.delete(number);
     return part;
   });
+}
+
+/** Forgets a part whose object is not in the bucket any more, so that it can be sent again.
+ * @param error why the parts could not be read
+ * @throws GitError "invalid" that names the part, if it is so */
+async function forgetLost(
+  { state, tables, chunks }: OpenRepository,
+  id: string,
+  parts: readonly StoredPart[],
+  error: unknown,
+): Promise<void> {
+  const failed = isGitError(error, "storage-failed") ? parts.find(({ key }) => key === error.data["key"]) : undefined;
+  if (failed === undefined) return;
+  // If the bucket does not say that it is gone, it may be readable the next time.
+  const isLost = await chunks.stat(failed.key).then(
+    (stat) => stat === null,
+    () => false,
+  );
+  if (!isLost) return;
+  state.transactAside(() => tables.uploads.removePart(id, failed));
+  const reason = `part ${failed.part} has been lost by the bucket; send it again`;
+  throw new GitError("invalid", { what: "step", field: "parts", reason }, { cause: error });
 }
 
 /** What a step does beside bringing objects.
@@ -108,7 +133,7 @@ export function newStepFrame(
       checkLimit(most, MAX_UPLOAD_TIPS, remaining.length + tips.length, "complete this upload, then begin another");
       lastBefore = tables.objects.lastNumber();
     },
-    settle(tables) {
+    finish(tables) {
       const added = tips.map((tip) => fromHex(tip));
       tables.uploads.addStep(
         id,

@@ -151,6 +151,6 @@ export function findOpenUpload(tables: Tables, id: string): StoredUpload {
 }
 
 /** When a session that is continued now ends; null: that need not be written. */
-export function renewedEnd({ endsMs }: StoredUpload, nowMs: number): number | null {
+export function renewedEnd({ endsMs }: Pick<StoredUpload, "endsMs">, nowMs: number): number | null {
   return endsMs - nowMs < UPLOAD_LIFE_MS - RENEW_MS ? nowMs + UPLOAD_LIFE_MS : null;
 }

@@ -123,15 +123,15 @@ async function compareDirectories(
 function findObjects(
   objects: ObjectTables["objects"],
   entries: readonly ChangedEntry[],
-): (slot: number) => { number: ObjectNumber; sizeBytes: number } {
-  const slots: number[] = [];
+): (side: number) => { number: ObjectNumber; sizeBytes: number } {
+  const sides: number[] = [];
   const oids: Oid[] = [];
   entries.forEach(({ from, to }, i) => {
-    [from, to].forEach((entry, side) => {
+    [from, to].forEach((entry, which) => {
       // Of removed entries only directories are needed. A submodule's commit may exist here by
       // chance, but is not a file.
-      if (kindOf(entry) !== "tree" && (side === 0 || kindOf(entry) !== "blob")) return;
-      slots.push(2 * i + side);
+      if (kindOf(entry) !== "tree" && (which === 0 || kindOf(entry) !== "blob")) return;
+      sides.push(2 * i + which);
       oids.push(entry!.oid);
     });
   });
@@ -140,8 +140,8 @@ function findObjects(
   if (missing >= 0) {
     throw new GitError("storage-failed", { key: "object_chunks", reason: `has no ${toHex(oids[missing]!)}` });
   }
-  const found = new Map(slots.map((slot, i) => [slot, { number: number[i]!, sizeBytes: size[i]! }]));
-  return (slot) => found.get(slot)!;
+  const found = new Map(sides.map((side, i) => [side, { number: number[i]!, sizeBytes: size[i]! }]));
+  return (side) => found.get(side)!;
 }
 
 function kindOf(entry: TreeEntry | undefined): "tree" | "blob" | null {

@@ -185,8 +185,8 @@ export const importRoutes = newRoutes()
     return context.body(null, 204);
   });
 
-/** Streams an import as it changes, until it ends. While it runs, it is looked at; while a mirror waits,
- * its object may sleep. */
+/** Streams an import as it changes, until it ends. While it runs, it is looked at; while a mirror
+ * waits, its object may sleep. */
 function streamImport(listener: Listener, first: Status): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   const endMs = Date.now() + STREAM_LIFE_MS;
@@ -215,7 +215,8 @@ function streamImport(listener: Listener, first: Status): ReadableStream<Uint8Ar
               status = await (await listener.open("admin")).readImport();
           }
         } catch {
-          // The caller's right, the import or the repository has gone. Who asks again is told by a status.
+          // The caller's right, the import or the repository has gone. Who asks again is told by a
+          // status.
           listener.close();
           controller.close();
         }

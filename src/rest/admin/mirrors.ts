@@ -26,6 +26,10 @@ const MaxPackBytes = z
   .nullable()
   .openapi({ description: "the most that is sent at once, lowered when the target takes less; null: a gigabyte" });
 
+const SendsLfs = z
+  .boolean()
+  .openapi({ description: "whether to send objects of Git LFS that the sent files point to" });
+
 const Count = z.number().int().min(0);
 
 const Mirror = z
@@ -55,7 +59,17 @@ const Mirror = z
     underWay: z
       .object({ done: Count, total: Count })
       .nullable()
-      .openapi({ description: "bytes of the pack on its way" }),
+      .openapi({ description: "bytes on their way: of the pack, or of objects of Git LFS" }),
+    lfs: z
+      .object({
+        objects: Count.openapi({ description: "that were sent in all" }),
+        bytes: Count,
+        missing: Count.openapi({ description: "that the target's files point to and that are not here" }),
+        refused: Count.openapi({ description: "that the target did not take" }),
+        refusal: z.string().nullable().openapi({ description: "why not one of these" }),
+      })
+      .nullable()
+      .openapi({ description: "objects of Git LFS; null: they are not sent" }),
     syncedAt: z.iso.datetime().nullable().openapi({ description: "when the target last had all that it takes" }),
     nextAt: z.iso.datetime().nullable(),
   })
@@ -91,6 +105,7 @@ const create = defineRoute("admin", {
             force: Force.default(false),
             prune: Prune.default(false),
             maxPackBytes: MaxPackBytes.default(null),
+            lfs: SendsLfs.default(false),
           })
           .openapi("NewMirror", { example: { url: "https://git.example.com/ada/engine.git", prune: true } }),
       ),
@@ -139,6 +154,7 @@ const change = defineRoute("admin", {
             force: Force.optional(),
             prune: Prune.optional(),
             maxPackBytes: MaxPackBytes.optional(),
+            lfs: SendsLfs.optional(),
           })
           .openapi("MirrorChange", { example: { force: true } }),
       ),
@@ -190,8 +206,9 @@ const listRefs = defineRoute("admin", {
 /** `/repos/:owner/:repo/mirrors`: other hosts that are sent what is pushed here. */
 export const mirrorRoutes = newRoutes()
   .openapi(create, async (context) => {
-    const { refs, ...wanted } = context.req.valid("json");
-    const made = await repositoryOf(context).createMirror({ ...wanted, prefixes: refs.map(encodeText) });
+    const { refs, lfs, ...wanted } = context.req.valid("json");
+    const settings = { ...wanted, prefixes: refs.map(encodeText), sendsLfs: lfs };
+    const made = await repositoryOf(context).createMirror(settings);
     return context.json(show(made), 201);
   })
   .openapi(list, async (context) => {
@@ -203,7 +220,7 @@ export const mirrorRoutes = newRoutes()
   )
   .openapi(change, async (context) => {
     const { mirror: id } = context.req.valid("param");
-    const { url, authorization, refs, force, prune, maxPackBytes } = context.req.valid("json");
+    const { url, authorization, refs, force, prune, maxPackBytes, lfs } = context.req.valid("json");
     const changed = await repositoryOf(context).changeMirror({
       id,
       ...(url !== undefined && { url }),
@@ -212,6 +229,7 @@ export const mirrorRoutes = newRoutes()
       ...(force !== undefined && { force }),
       ...(prune !== undefined && { prune }),
       ...(maxPackBytes !== undefined && { maxPackBytes }),
+      ...(lfs !== undefined && { sendsLfs: lfs }),
     });
     return context.json(show(changed), 200);
   })
@@ -233,8 +251,10 @@ export const mirrorRoutes = newRoutes()
     return context.json({ refs: refs.map(showRef), nextCursor }, 200);
   });
 
-function show(mirror: Awaited<ReturnType<RepositoryClient["mirror"]>>): z.output<typeof Mirror> {
-  const { prefixes, refs, refused, extra, createdMs, syncedMs, nextMs, underWay, ...rest } = mirror;
+type Shown = Awaited<ReturnType<RepositoryClient["mirror"]>>;
+
+function show(mirror: Shown): z.output<typeof Mirror> {
+  const { prefixes, refs, refused, extra, createdMs, syncedMs, nextMs, underWay, lfs, ...rest } = mirror;
   return {
     ...rest,
     refs: prefixes.map(decodeText),
@@ -242,10 +262,16 @@ function show(mirror: Awaited<ReturnType<RepositoryClient["mirror"]>>): z.output
     refusedRefs: refused,
     extraRefs: extra,
     underWay: underWay && { done: underWay.done, total: underWay.total },
+    lfs: lfs && showLfs(lfs),
     createdAt: toTime(createdMs),
     syncedAt: toTime(syncedMs),
     nextAt: toTime(nextMs),
   };
+}
+
+function showLfs(lfs: NonNullable<Shown["lfs"]>): z.output<typeof Mirror>["lfs"] {
+  const { objects, bytes, missing, refused, refusal } = lfs;
+  return { objects, bytes, missing, refused, refusal };
 }
 
 function showRef({

@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import type { QuotaDesk } from "../../repository/deployment.ts";
+import type { QuotaService } from "../../repository/deployment.ts";
 import { failures } from "../common/error.ts";
 import { defineRoute, newRoutes } from "../common/routes.ts";
 import { RepositoryParams, json } from "../common/schemas.ts";
@@ -84,6 +84,6 @@ export const quotaRoutes = newRoutes()
     return context.json(show(await context.get("host").quotas.set(context.req.valid("param"), quota)), 200);
   });
 
-function show({ effective: { maxBytes, maxObjects }, ...rest }: Awaited<ReturnType<QuotaDesk["read"]>>) {
+function show({ effective: { maxBytes, maxObjects }, ...rest }: Awaited<ReturnType<QuotaService["read"]>>) {
   return { ...rest, effective: { maxBytes, maxObjects } };
 }

@@ -117,7 +117,7 @@ const putPart = defineRoute("write", {
   method: "put",
   path: `${PATH}/{upload}/parts/{part}`,
   tags: ["uploads"],
-  summary: "Send a part of a pack",
+  summary: "Send a part of a pack or bundle",
   description:
     "In any order, several at a time, and again if in doubt: a part counts once its checksum is right, and replaces one of the same number. It counts against the quota from then on.",
   request: {
@@ -144,7 +144,7 @@ const step = defineRoute("write", {
   tags: ["uploads"],
   summary: "Index parts as a step",
   description:
-    "The parts, one after the other, are one pack, as `git pack-objects --thin` makes it. Everything that the tips reach must be in it, or in the repository, or in earlier steps. " +
+    "The parts, one after the other, are one pack, as `git pack-objects --thin` makes it, or a bundle of version 2, as `git bundle create` does. Everything that the tips reach must be in it, or in the repository, or in earlier steps. " +
     "A pack that is refused leaves its parts. After 20 seconds the response begins with the status 202, and its JSON is the session, or `error`.",
   request: {
     params: Params,
@@ -238,7 +238,8 @@ export const uploadRoutes = newRoutes()
     const key = await repositoryOf(context).beginPart(wanted);
     if (key === null) await raw.body.cancel();
     else {
-      await storePart(context.get("reading").openChunks(newChunkCounters()), key, raw.body, wanted);
+      const chunks = context.get("reading").openChunks(newChunkCounters());
+      await storePart((...bytes) => chunks.putStream(key, ...bytes), raw.body, wanted);
       await repositoryOf(context).addPart({ ...wanted, key });
     }
     return context.body(null, 204);

@@ -2,7 +2,8 @@ import { z } from "@hono/zod-openapi";
 import { HTTPException } from "hono/http-exception";
 import { GitError, isGitError } from "../../format/errors.ts";
 import { statusOf } from "../../format/http-status.ts";
-import { whenFull } from "../../store/chunks/full-storage.ts";
+import { LIMIT_KINDS } from "../../format/limits.ts";
+import { explainFailure } from "../../store/known-failures.ts";
 import { json } from "./schemas.ts";
 
 const Lines = z.object({
@@ -47,6 +48,10 @@ export const ErrorSchema = z
         .nullable()
         .optional()
         .openapi({ description: "for `stale`: the ref's current id; null: it does not exist" }),
+      limitKind: z.enum(LIMIT_KINDS).optional().openapi({
+        description:
+          "for `too-large`: `pack` if a smaller pack could pass, so that the history can come in parts; `object` if one object is too large by itself; `quota` if what is stored would exceed the quota",
+      }),
       conflicts: z
         .array(ConflictSchema)
         .optional()
@@ -56,8 +61,7 @@ export const ErrorSchema = z
   })
   .openapi("Error");
 
-/** Describes the error responses of a route: those that every route may give (400, 401, 403, 404,
- * 408, 413, 415, 422, 429, 500, 503), and further ones. */
+/** Describes the error responses of a route: those that every route may give, and further ones. */
 export function failures<Status extends number = never>(...further: Status[]) {
   const answer = (description: string) => ({
     description,
@@ -71,7 +75,7 @@ export function failures<Status extends number = never>(...further: Status[]) {
     408: answer("The request body arrived too slowly."),
     413: answer("The request or its result is too large."),
     415: answer("The body is not JSON."),
-    422: answer("A value in the request is not valid."),
+    422: answer("A value in the request is not valid; `field` names it."),
     429: answer("Too many requests with an invalid token; `Retry-After` says how long to wait."),
     500: answer("The server failed."),
     503: answer("The service is temporarily unavailable; try again."),
@@ -83,8 +87,16 @@ export function failures<Status extends number = never>(...further: Status[]) {
 }
 
 function describe({ code, message, data }: GitError): Record<string, unknown> {
-  const { field, conflicts, conflictCount } = data;
-  return { code, message, field, conflicts, conflictCount, actual: code === "stale" ? data["actual"] : undefined };
+  const { field, limitKind, conflicts, conflictCount } = data;
+  return {
+    code,
+    message,
+    field,
+    limitKind,
+    conflicts,
+    conflictCount,
+    actual: code === "stale" ? data["actual"] : undefined,
+  };
 }
 
 /** Answers any thrown value. The details of server errors go to the log only. */
@@ -93,7 +105,7 @@ export function answerError(thrown: unknown): Response {
   const error =
     thrown instanceof HTTPException && thrown.status === 400
       ? new GitError("bad-request", { reason: thrown.message }, { cause: thrown })
-      : (whenFull(thrown) ?? thrown);
+      : explainFailure(thrown);
   const status = isGitError(error) ? statusOf(error.code) : 500;
   if (status >= 500) {
     // oxlint-disable-next-line no-console -- server errors are investigated in the log.

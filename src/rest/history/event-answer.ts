@@ -100,7 +100,8 @@ function streamEvents(listener: EventSource, first: EventPage): ReadableStream<U
           controller.enqueue(encoder.encode(gap + page.events.map(encodeEvent).join("")));
           page = null;
         } catch {
-          // The caller's right, or the repository, has gone. Who connects again is told by a status.
+          // The caller's right, or the repository, has gone. Who connects again is told by a
+          // status.
           listener.close();
           controller.close();
         }

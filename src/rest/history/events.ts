@@ -6,8 +6,8 @@ import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import { answerEvents, followed } from "./event-answer.ts";
 import { CommitSchema, json, NullableOidSchema, RepositoryParams } from "../common/schemas.ts";
 
-/** The longest that a request waits for an event (seconds): proxies end requests that are silent for
- * a minute. */
+/** The longest that a request waits for an event (seconds): proxies end requests that are silent
+ * for a minute. */
 const MAX_WAIT_SECONDS = 25;
 
 const MovedRef = z
@@ -128,7 +128,8 @@ const readOwner = defineRoute("token", {
   },
 });
 
-/** `/repos/:owner/:repo/events` and `/owners/:owner/events`: what has happened, and what happens. */
+/** `/repos/:owner/:repo/events` and `/owners/:owner/events`: what has happened, and what
+ * happens. */
 export const eventRoutes = newRoutes()
   .openapi(read, async (context) => {
     const { owner, repo } = context.req.valid("param");

@@ -8,7 +8,7 @@ import {
 import { decodeText, encodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
 import { failures } from "../common/error.ts";
-import type { Place, TokenDesk } from "../../repository/deployment.ts";
+import type { Place, TokenService } from "../../repository/deployment.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import { ContextSchema, RefPatternSchema, RepositoryParams, json } from "../common/schemas.ts";
 
@@ -86,7 +86,7 @@ export const protectedRefRoutes = newRoutes()
 
 /** @throws GitError "invalid" for ids that no token with access to the repository has: a rule with
  * only such ids would shut everyone out */
-async function demandTokens(tokens: TokenDesk, place: Required<Place>, ids: readonly string[]): Promise<void> {
+async function demandTokens(tokens: TokenService, place: Required<Place>, ids: readonly string[]): Promise<void> {
   const unknown = await tokens.findUnknown(place, ids);
   if (unknown.length === 0) return;
   const shown = unknown.slice(0, 10).join(", ");

@@ -19,6 +19,9 @@ export interface ChunkStore {
   /** Begins an object of unknown length, written in parts. Nothing is readable before
    * `complete`. */
   createMultipart(key: string): Promise<MultipartWrite>;
+  /** Goes on with an object that `createMultipart` began, in this process or another.
+   * @param id of the write */
+  resumeMultipart(key: string, id: string): SharedWrite;
   /** Reads exactly `length` bytes from `offset`. */
   read(key: string, offset: number, length: number): Promise<Uint8Array>;
   /** Like `read`, as a byte stream of exactly that many bytes. If there are fewer, it errors and
@@ -71,6 +74,8 @@ export interface FileLabel {
 
 /** An object being written. The last call is `complete` or `abort`. */
 export interface MultipartWrite {
+  /** Names it: `resumeMultipart` goes on with it. */
+  readonly id: string;
   /** Writes one part. All parts but the last have the same size, `MULTIPART_PART_BYTES`; they may
    * be written concurrently.
    * @param number 1-based place of the part in the object */
@@ -79,6 +84,23 @@ export interface MultipartWrite {
    * @throws GitError "storage-failed" when one of them is missing */
   complete(): Promise<void>;
   /** Discards the parts. */
+  abort(): Promise<void>;
+}
+
+/** An object being written by several requests. What each has written, the caller keeps. */
+export interface SharedWrite {
+  /** Writes one part of `length` bytes as they arrive, in place of one of the same number. All
+   * parts but the last have the same size, at least 5 MiB. A stream that fails, or has another
+   * length, leaves the part as it was.
+   * @param number 1-based place of the part in the object
+   * @param waitMs for how long it may arrive; default: as long as any write takes
+   * @returns the tag of what was written: `complete` wants it */
+  putPart(number: number, bytes: ReadableStream<Uint8Array>, length: number, waitMs?: number): Promise<string>;
+  /** Makes the object. After a rejection it may or may not exist.
+   * @param tags of parts 1 to the last
+   * @throws GitError "conflict" when the store has other parts than these, or the write is over */
+  complete(tags: readonly string[]): Promise<void>;
+  /** Discards the parts; of a write that is over, nothing. */
   abort(): Promise<void>;
 }
 

@@ -4,7 +4,7 @@ import { AwsV4Signer } from "aws4fetch";
 export const SIGNED_LIFE_S = 60 * 60;
 
 /** The bucket by its S3 API. */
-export interface BucketDoor {
+export interface S3Bucket {
   /** Of all buckets, without a trailing slash: `https://<account>.r2.cloudflarestorage.com`. */
   readonly endpoint: string;
   readonly bucket: string;
@@ -23,14 +23,14 @@ export interface SignedRequest {
 /** Keys for signatures, by day: each takes four HMACs to make. */
 const keys = new Map<string, ArrayBuffer>();
 
-/** Signs requests with which clients read and write R2 objects themselves, past the Worker. R2 itself
- * cannot: only its S3 API takes signatures.
+/** Signs requests with which clients read and write R2 objects themselves, past the Worker. R2
+ * itself cannot: only its S3 API takes signatures.
  * @see https://developers.cloudflare.com/r2/api/s3/presigned-urls/ */
 export class SignedRequests {
-  readonly #door: BucketDoor;
+  readonly #s3: S3Bucket;
 
-  constructor(door: BucketDoor) {
-    this.#door = door;
+  constructor(s3: S3Bucket) {
+    this.#s3 = s3;
   }
 
   /** A PUT of one object, which the bucket refuses when the bytes have another SHA-256, or when the
@@ -47,7 +47,7 @@ export class SignedRequests {
   }
 
   async #sign(method: string, key: string, header: Record<string, string>): Promise<SignedRequest> {
-    const { endpoint, bucket, accessKeyId, secretAccessKey } = this.#door;
+    const { endpoint, bucket, accessKeyId, secretAccessKey } = this.#s3;
     const { url } = await new AwsV4Signer({
       method,
       url: `${endpoint}/${bucket}/${key}?X-Amz-Expires=${SIGNED_LIFE_S}`,

@@ -28,8 +28,8 @@ export interface OtherEvent extends EventId {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** Events that no push tells of: table `events`. Pushes are events as the reflog has them, so that a
- * push writes no further row. */
+/** Events that no push tells of: table `events`. Pushes are events as the reflog has them, so that
+ * a push writes no further row. */
 export class EventTable {
   readonly #sql: Sql;
 
@@ -73,8 +73,8 @@ export class EventTable {
     return this.#end("DESC");
   }
 
-  /** The place of the newest event before a time; null: none is kept. Reads a row for each that came after
-   * it. */
+  /** The place of the newest event before a time; null: none is kept. Reads a row for each that
+   * came after it. */
   newestBefore(timeMs: number): EventId | null {
     if (!this.#exists) return null;
     const query = "SELECT push, other FROM events WHERE time_ms < ? ORDER BY push DESC, other DESC LIMIT 1";

@@ -1,4 +1,5 @@
 import type { EventId } from "../../format/event-id.ts";
+import { checkDatabase, noteVersion } from "../sql/database-version.ts";
 import { tableExists } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
 
@@ -21,6 +22,9 @@ CREATE TABLE IF NOT EXISTS owner_events (
 );
 CREATE UNIQUE INDEX IF NOT EXISTS told_once ON owner_events(repository, push, other);
 `;
+
+/** The newest shape of the tables of an owner, those of webhooks included. */
+const SCHEMA_VERSION = 1;
 
 /** How many events are kept, and how long. */
 const MAX_EVENTS = 10_000;
@@ -53,12 +57,14 @@ export interface StoredOwnerEvent {
   readonly event: string;
 }
 
-/** The events of an owner's repositories: tables `owner` and `owner_events`. What writes must run in a
- * transaction. */
+/** The events of an owner's repositories: tables `owner` and `owner_events`. What writes must run
+ * in a transaction. */
 export class OwnerEventTable {
   readonly #sql: Sql;
 
+  /** @throws GitError "newer-data" */
   constructor(sql: Sql) {
+    checkDatabase(sql, "log of the owner", SCHEMA_VERSION);
     this.#sql = sql;
   }
 
@@ -72,6 +78,7 @@ export class OwnerEventTable {
   /** Begins the log, or changes what is known of it. */
   put({ sinceMs, heardMs, first, visited }: OwnerLogRecord): void {
     this.#sql.exec(TABLES);
+    noteVersion(this.#sql, SCHEMA_VERSION);
     this.#sql.exec(
       "INSERT OR REPLACE INTO owner (id, since_ms, heard_ms, first, visited) VALUES (1, ?, ?, ?, ?)",
       sinceMs,
@@ -81,8 +88,8 @@ export class OwnerEventTable {
     );
   }
 
-  /** Adds an event to the log, which must have begun, and drops two that are too old or too many, if there
-   * are such.
+  /** Adds an event to the log, which must have begun, and drops two that are too old or too many,
+   * if there are such.
    * @returns whether it was not there already */
   add({ repository, place: { push, other }, timeMs, event }: NewOwnerEvent): boolean {
     const added = this.#sql.exec<{ number: number }>(

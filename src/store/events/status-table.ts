@@ -43,8 +43,8 @@ export class StatusTable {
     this.#sql = sql;
   }
 
-  /** Enters a status, in place of the commit's former one in the context, and drops the oldest of too
-   * many; must run in a transaction. */
+  /** Enters a status, in place of the commit's former one in the context, and drops the oldest of
+   * too many; must run in a transaction. */
   put(oid: Oid, { context, timeMs, who, state, description, url }: StoredStatus): void {
     this.#sql.exec(TABLE);
     this.#sql.exec("DELETE FROM statuses WHERE oid = ? AND context = ?", oid, context);

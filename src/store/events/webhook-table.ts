@@ -27,12 +27,12 @@ CREATE TABLE IF NOT EXISTS deliveries (
 CREATE INDEX IF NOT EXISTS delivered ON deliveries(webhook, id);
 `;
 
-/** The id of the deployment's queue, which has a row among the webhooks: it is told of events as they
- * are, in an order and from a place of its own. */
+/** The id of the deployment's queue, which has a row among the webhooks: it is told of events as
+ * they are, in an order and from a place of its own. */
 export const QUEUE_ID = "queue";
 
-/** The id of the log of a repository's owner, which has a row as well, while somebody listens to it: `url`
- * is the owner's name. */
+/** The id of the log of a repository's owner, which has a row as well, while somebody listens to
+ * it: `url` is the owner's name. */
 export const OWNER_ID = "owner";
 
 /** Webhooks of one repository or owner. */
@@ -117,7 +117,8 @@ export class WebhookTable {
     return this.subscribers().filter((one) => !isInner(one));
   }
 
-  /** All who are told of events: webhooks, the queue, and the owner's log, as far as there are such. */
+  /** All who are told of events: webhooks, the queue, and the owner's log, as far as there are
+   * such. */
   subscribers(): Webhook[] {
     if (!tableExists(this.#sql, "webhooks")) return [];
     return this.#sql.exec<Row>("SELECT * FROM webhooks ORDER BY created_ms, id").toArray().map(toWebhook);

@@ -53,8 +53,8 @@ export class PinTable {
 
   /** Sets what one repository needs; must run in a transaction.
    * @param keys none: it needs nothing any more
-   * @returns the keys that it had pinned and has not any more; null: a request with a higher version
-   * came before, and nothing has changed */
+   * @returns the keys that it had pinned and has not any more; null: a request with a higher
+   * version came before, and nothing has changed */
   set(holder: string, version: number, keys: ReadonlySet<string>): string[] | null {
     const before = this.#all().get(holder);
     if (before !== undefined && version < before.version) return null;

@@ -1,4 +1,5 @@
-// A fork takes over its parent's tables row by row: rows are pages of many objects, so they are few.
+// A fork takes over its parent's tables row by row: rows are pages of many objects, so they are
+// few.
 import { tableExists } from "../sql/schema.ts";
 import type { Sql, SqlValue } from "../sql/sql.ts";
 

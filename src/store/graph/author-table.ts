@@ -44,9 +44,9 @@ const INTEGER_BYTES = 10;
 const NO_COMMIT = 0xffffffff;
 
 /** Author and author time of each commit: tables `authors` and `authored`, pages of many each. In
- * memory they are arrays by the commit's position in the graph, loaded on first use and kept as long
- * as the graph: 16 bytes a commit. Pushed commits are entered a little later by a job; whoever counts
- * must first enter the missing ones. */
+ * memory they are arrays by the commit's position in the graph, loaded on first use and kept as
+ * long as the graph: 16 bytes a commit. Pushed commits are entered a little later by a job; whoever
+ * counts must first enter the missing ones. */
 export class AuthorTable {
   readonly #graph: CommitGraph;
   readonly #named: RecordPages<NumberedAuthor>;

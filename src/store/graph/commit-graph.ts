@@ -5,12 +5,12 @@
 // object numbers.
 import type { Column } from "../../format/kinds.ts";
 import type { GraphPosition, ObjectNumber } from "../numbers/kinds.ts";
-import { GitError } from "../../format/errors.ts";
 import { Bitset } from "../numbers/bitset.ts";
 import { NumberSet } from "../numbers/number-set.ts";
 import type { PreparedPage } from "../index/record-pages.ts";
 import { finishAtOnce } from "../numbers/steps.ts";
 import { sortIndices } from "../numbers/sort.ts";
+import { inconsistent, type NewNode, sortParentsFirst } from "./parents-first.ts";
 import { openNodes, readAllNodes, type StoredNode } from "../index/node-pages.ts";
 import type { Sql } from "../sql/sql.ts";
 
@@ -22,19 +22,6 @@ const HASH_FACTOR = 0x9e3779b1;
 
 /** Nodes of which each takes less than a microsecond or two. */
 const NODES_PER_STEP = 512;
-
-/** A node to append. */
-export interface NewNode {
-  /** Its object number. */
-  readonly number: ObjectNumber;
-  /** Object numbers: a commit's parents in order, or a tag's target if it is a commit or tag, else
-   * none. */
-  readonly parents: readonly ObjectNumber[];
-  /** Number of the root tree, for a tag of a tree that tree; 0: none. */
-  readonly tree: ObjectNumber;
-  /** Commit or tag time, seconds. */
-  readonly time: number;
-}
 
 /** The graph; the file's header explains positions. */
 export class CommitGraph {
@@ -49,7 +36,8 @@ export class CommitGraph {
   #parents: Column<GraphPosition> = new Uint32Array(0);
   /** Hash table by number, with open addressing: position + 1, or 0 if free. At most half full. */
   #slots = new Uint32Array(8);
-  /** Of the hash function. Partly random, so that nobody can choose numbers that meet in one slot. */
+  /** Of the hash function. Partly random, so that nobody can choose numbers that meet in one
+   * slot. */
   #factor = HASH_FACTOR ^ (crypto.getRandomValues(new Uint16Array(1))[0]! & ~1);
 
   /** Reads the whole graph. */
@@ -217,8 +205,8 @@ export class CommitGraph {
     return copy;
   }
 
-  /** Takes over another graph's nodes: a copy of this one, with more. The other must not be used any
-   * more. */
+  /** Takes over another graph's nodes: a copy of this one, with more. The other must not be used
+   * any more. */
   adopt(other: CommitGraph): void {
     this.#length = other.#length;
     this.#numbers = other.#numbers;
@@ -270,8 +258,8 @@ export class CommitGraph {
   }
 
   /** The slot of `number`, or the free slot where it belongs. Each push's commits are consecutive
-   * numbers: by their lowest bits, those of two pushes could lie on each other, and whoever looks for
-   * one would step over all of the other's. */
+   * numbers: by their lowest bits, those of two pushes could lie on each other, and whoever looks
+   * for one would step over all of the other's. */
   #slot(number: ObjectNumber): number {
     const mask = this.#slots.length - 1;
     let slot = Math.imul(number, this.#factor) >>> Math.clz32(mask);
@@ -304,54 +292,4 @@ export class CommitGraph {
 function grown<A extends Uint32Array | Float64Array>(from: A, to: A): A {
   to.set(from);
   return to;
-}
-
-function inconsistent(number: ObjectNumber, reason: string): GitError {
-  return new GitError("storage-failed", { key: "commits", reason: `node ${number} ${reason}` });
-}
-
-/** Kahn's algorithm over the nodes of one push, ignoring parents outside of it. Depth first: one
- * line of history is finished before the next begins, and the heaviest of the lines that begin at
- * a node comes last. So a walk in this order has few lines open at a time. */
-function sortParentsFirst(nodes: readonly NewNode[]): NewNode[] {
-  const indexes = new Map(nodes.map((node, i) => [node.number, i]));
-  const waitsFor = new Uint32Array(nodes.length);
-  const children: number[][] = nodes.map(() => []);
-  nodes.forEach((node, i) => {
-    for (const parent of node.parents) {
-      const at = indexes.get(parent);
-      if (at === undefined) continue;
-      children[at]!.push(i);
-      waitsFor[i]! += 1;
-    }
-  });
-  const some = walkFromRoots(children, waitsFor);
-  if (some.length < nodes.length) {
-    const sorted = new Set(some);
-    throw inconsistent(nodes.find((_, i) => !sorted.has(i))!.number, "is its own ancestor");
-  }
-  /** Number of nodes that follow each; a merge's are shared among its parents. */
-  const weights = new Float64Array(nodes.length).fill(1);
-  for (const i of some.toReversed()) {
-    for (const child of children[i]!) weights[i]! += weights[child]! / waitsFor[child]!;
-    // The last child is visited first.
-    if (children[i]!.length > 1) children[i]!.sort((a, b) => weights[b]! - weights[a]!);
-  }
-  return walkFromRoots(children, waitsFor).map((i) => nodes[i]!);
-}
-
-/** Sorts nodes so that each follows all that it waits for; nodes of a cycle are left out.
- * @param waitsFor how many nodes each waits for */
-function walkFromRoots(children: readonly (readonly number[])[], waitsFor: Uint32Array): number[] {
-  const left = waitsFor.slice();
-  const sorted: number[] = [];
-  const ready = children.map((_, i) => i).filter((i) => left[i] === 0);
-  for (let i = ready.pop(); i !== undefined; i = ready.pop()) {
-    sorted.push(i);
-    for (const child of children[i]!) {
-      left[child]! -= 1;
-      if (left[child] === 0) ready.push(child);
-    }
-  }
-  return sorted;
 }

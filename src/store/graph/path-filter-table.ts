@@ -24,10 +24,10 @@ const MAX_HELD_BYTES = 16 * 1024 * 1024;
 /** Bytes in front of each filter in memory: the number of its paths, little-endian. */
 const COUNT_BYTES = 2;
 
-/** Filters of the paths that each commit changes: table `path_filters`. In memory they are one array,
- * with a place for each position in the graph, loaded on first use and kept as long as the graph:
- * some 25 bytes a commit. A job makes the filters of pushed commits; without one a commit's trees
- * must be read. */
+/** Filters of the paths that each commit changes: table `path_filters`. In memory they are one
+ * array, with a place for each position in the graph, loaded on first use and kept as long as the
+ * graph: some 25 bytes a commit. A job makes the filters of pushed commits; without one a commit's
+ * trees must be read. */
 export class PathFilterTable {
   readonly #graph: CommitGraph;
   readonly #pages: RecordPages<StoredFilter>;
@@ -71,7 +71,8 @@ export class PathFilterTable {
     if (this.#isLoaded) for (const filter of filters) this.#hold(filter);
   }
 
-  /** Stored filters of higher numbers than `after`, ascending: `most` of them, or all that are left. */
+  /** Stored filters of higher numbers than `after`, ascending: `most` of them, or all that are
+   * left. */
   next(after: ObjectNumber, most: number): StoredFilter[] {
     const filters: StoredFilter[] = [];
     for (const filter of this.#pages.read(NumberSet.range(after + 1, this.#pages.lastNumber() + 1))) {

@@ -29,8 +29,8 @@ export interface NewChunk {
   readonly ofsFloor: ObjectNumber;
   /** Lowest object number that any delta in this chunk is based on; 0: none. */
   readonly baseFloor: ObjectNumber;
-  /** The index of its objects, from `encodeObjectPage`, if it is kept beside the inline bytes; null:
-   * it is in `ObjectPages`. */
+  /** The index of its objects, from `encodeObjectPage`, if it is kept beside the inline bytes;
+   * null: it is in `ObjectPages`. */
   readonly objects: Uint8Array | null;
 }
 

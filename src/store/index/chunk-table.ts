@@ -30,8 +30,8 @@ export interface HotTotals {
   readonly unmerged: number;
 }
 
-/** The chunks. A chunk is hot while its bytes are inline (`HotChunks`). Later it is sealed into an R2
- * object (`SealedChunks`), and may be moved to a larger one. Nothing else about it ever changes.
+/** The chunks. A chunk is hot while its bytes are inline (`HotChunks`). Later it is sealed into an
+ * R2 object (`SealedChunks`), and may be moved to a larger one. Nothing else about it ever changes.
  *
  * All rows are in memory once they are asked for. So a repository has one of these, which must
  * `forget` after a transaction was rolled back. Whatever writes must run in a transaction. */

@@ -116,8 +116,22 @@ export function sliceRows(rows: ObjectColumns, from: number, end: number): Objec
 
 /** Copies rows `from` to `end - 1` to row `into` and the following. */
 export function copyRows(rows: ObjectColumns, from: number, end: number, target: ObjectColumns, into: number): void {
-  target.oid.set(rows.oid.subarray(from * OID_BYTES, end * OID_BYTES), into * OID_BYTES);
-  for (const name of INTEGERS) (target[name] as Uint32Array).set(rows[name].subarray(from, end) as Uint32Array, into);
+  copyPart(rows.oid, from * OID_BYTES, end * OID_BYTES, target.oid, into * OID_BYTES);
+  for (const name of INTEGERS) copyPart(rows[name] as Uint32Array, from, end, target[name] as Uint32Array, into);
+}
+
+/** From this many elements on, a view of them costs less than to copy one after another. */
+const MANY_ELEMENTS = 100;
+
+function copyPart<Part extends Uint8Array | Uint32Array>(
+  source: Part,
+  from: number,
+  end: number,
+  target: Part,
+  into: number,
+): void {
+  if (end - from >= MANY_ELEMENTS) target.set(source.subarray(from, end), into);
+  else for (let i = from; i < end; i++) target[into + i - from] = source[i]!;
 }
 
 /** One list of rows by number from two; of a number in both, the newer row. */

@@ -1,13 +1,13 @@
+import { BLOB } from "../../format/object.ts";
 import type { ChunkId, ObjectNumber } from "../numbers/kinds.ts";
 import { GitError } from "../../format/errors.ts";
 import { OID_BYTES, type Oid, toHex } from "../../format/oid.ts";
 import { NumberSet } from "../numbers/number-set.ts";
-import { sortIndices } from "../numbers/sort.ts";
 import { finishAtOnce } from "../numbers/steps.ts";
 import type { Sql } from "../sql/sql.ts";
 import { AbsentObjects } from "./absent-objects.ts";
 import { HotChunks } from "./hot-chunks.ts";
-import { IdRuns, prefixesOf, toEntries } from "./id-runs.ts";
+import { IdRuns, toEntries } from "./id-runs.ts";
 import {
   copyRows,
   divideRows,
@@ -22,13 +22,11 @@ import {
 } from "./object-columns.ts";
 import { ObjectPage, rowsOf } from "./object-page.ts";
 import { ObjectPages, type PreparedObjects } from "./object-pages.ts";
+import { ObjectRows } from "./object-rows.ts";
 import { UnfiledObjects } from "./unfiled-objects.ts";
 
 /** Commits, trees, blobs and tags. */
 const ALL_TYPES = 4;
-
-/** From this many ids on, the pages that they lead to are decoded whole. */
-const MANY = 1_000;
 
 /** Rows that are looked up in a step. */
 const ROWS_PER_STEP = 4_096;
@@ -47,6 +45,7 @@ export class ObjectIndex {
   readonly #ids: IdRuns;
   readonly #unfiled: UnfiledObjects;
   readonly #absent: AbsentObjects;
+  readonly #rows: ObjectRows;
 
   constructor(sql: Sql) {
     this.#pages = new ObjectPages(sql);
@@ -54,6 +53,7 @@ export class ObjectIndex {
     this.hot = new HotChunks(sql);
     this.#unfiled = new UnfiledObjects(this.hot);
     this.#absent = new AbsentObjects(sql);
+    this.#rows = new ObjectRows(this.#pages, this.#unfiled, this.#ids, this.#absent);
   }
 
   /** Forgets what is in memory: it may differ from what is stored. */
@@ -148,7 +148,7 @@ export class ObjectIndex {
       size: new Uint32Array(count),
       introducer: new Uint32Array(count),
     };
-    this.#search(oids, (i, page, at, number) => {
+    this.#rows.search(oids, (i, page, at, number) => {
       const row = page.row(at);
       found.number[i] = number;
       found.type[i] = row.type;
@@ -170,7 +170,7 @@ export class ObjectIndex {
   locateExisting(numbers: NumberSet): ObjectColumns {
     const rows = newObjectColumns(numbers.size);
     let count = 0;
-    for (const { page, wanted } of this.#parts(numbers)) {
+    for (const { page, wanted } of this.#rows.parts(numbers)) {
       for (const { part, from, end } of rowsOf(page, wanted)) {
         copyRows(part, from, end, rows, numbers.indexOf(part.number[from]!));
         count += end - from;
@@ -186,7 +186,7 @@ export class ObjectIndex {
     let page: ObjectPage | null = null;
     for (const number of numbers.toArray()) {
       for (let at = number; at !== 0 && !found.has(at);) {
-        if (page === null || !page.numbers.has(at)) page = this.#pageOf(at);
+        if (page === null || !page.numbers.has(at)) page = this.#rows.pageOf(at);
         if (page === null) break;
         found.add(at);
         at = page.row(page.numbers.indexOf(at)).base;
@@ -198,9 +198,9 @@ export class ObjectIndex {
   /** Those of the objects that have one of the types, without blobs of `blobLimitBytes` or more. */
   passing(numbers: NumberSet, types: ReadonlySet<number>, blobLimitBytes: number): NumberSet {
     if (types.size === ALL_TYPES && blobLimitBytes === Infinity) return numbers;
-    return this.#select(
+    return this.#rows.select(
       numbers,
-      ({ type, size }, i) => types.has(type[i]!) && (type[i] !== 3 || size[i]! < blobLimitBytes),
+      ({ type, size }, i) => types.has(type[i]!) && (type[i] !== BLOB || size[i]! < blobLimitBytes),
     );
   }
 
@@ -208,7 +208,7 @@ export class ObjectIndex {
    * row. */
   dependents(bases: NumberSet): NumberSet {
     if (bases.size === 0) return NumberSet.EMPTY;
-    return this.#select(
+    return this.#rows.select(
       this.present().union(this.hidden()),
       ({ number, base }, i) => bases.has(base[i]!) && !bases.has(number[i]!),
     );
@@ -217,7 +217,7 @@ export class ObjectIndex {
   /** The objects in a chunk.
    * @param first lowest possible number, `last` the highest */
   inChunk(chunk: ChunkId, first: ObjectNumber, last: ObjectNumber): NumberSet {
-    return this.#select(NumberSet.range(first, last + 1), (rows, i) => rows.chunk[i] === chunk);
+    return this.#rows.select(NumberSet.range(first, last + 1), (rows, i) => rows.chunk[i] === chunk);
   }
 
   /** Stored bytes of the objects in a chunk; parameters as `inChunk`. */
@@ -228,7 +228,7 @@ export class ObjectIndex {
   /** The ids of the chunks that contain objects. */
   chunksOf(numbers: NumberSet): Set<ChunkId> {
     const found = new Set<ChunkId>();
-    this.#select(numbers, ({ chunk }, i) => {
+    this.#rows.select(numbers, ({ chunk }, i) => {
       found.add(chunk[i]!);
       return false;
     });
@@ -238,7 +238,7 @@ export class ObjectIndex {
   /** Reads the row of one oid. */
   find(oid: Oid): ObjectRow | null {
     let row: ObjectRow | null = null;
-    this.#search(oid, (_, page, at) => {
+    this.#rows.search(oid, (_, page, at) => {
       row = { oid, ...page.row(at) };
     });
     return row;
@@ -251,7 +251,7 @@ export class ObjectIndex {
     const found = new Set<ObjectNumber>();
     for (const source of [this.#unfiled, this.#ids]) {
       for (const number of source.inRange(bound("0"), bound("f"))) {
-        const page = this.#pageOf(number);
+        const page = this.#rows.pageOf(number);
         if (page === null || this.#absent.has(number)) continue;
         if (toHex(page.oid(page.numbers.indexOf(number))).startsWith(prefix)) found.add(number);
         if (found.size === MAX_ALIKE) return [...found];
@@ -322,10 +322,10 @@ export class ObjectIndex {
   }
 
   #checkNew({ number, oid }: ObjectColumns): void {
-    for (const { wanted } of this.#parts(NumberSet.fromSorted(number))) {
+    for (const { wanted } of this.#rows.parts(NumberSet.fromSorted(number))) {
       throw damaged(`has object number ${wanted.first} already`);
     }
-    this.#search(oid, (i) => {
+    this.#rows.search(oid, (i) => {
       throw damaged(`has the object of number ${number[i]} already`);
     });
   }
@@ -333,65 +333,6 @@ export class ObjectIndex {
   #file(rows: ObjectColumns): void {
     this.#pages.put(rows);
     this.#ids.add(toEntries(rows.oid, rows.number));
-  }
-
-  /** The page that has a number; null: none. */
-  #pageOf(number: ObjectNumber): ObjectPage | null {
-    const page = this.#unfiled.pageOf(number) ?? this.#pages.pageOf(number);
-    return page !== null && page.numbers.has(number) ? page : null;
-  }
-
-  /** The pages that have some of the numbers, and which. */
-  *#parts(numbers: NumberSet): Generator<{ page: ObjectPage; wanted: NumberSet }> {
-    if (numbers.size === 0) return;
-    const end = numbers.last + 1;
-    for (const pages of [this.#unfiled.pagesIn(numbers.first, end), this.#pages.pagesIn(numbers)]) {
-      for (const page of pages) {
-        const wanted = numbers.within(page.numbers.first, page.numbers.last + 1).intersection(page.numbers);
-        if (wanted.size > 0) yield { page, wanted };
-      }
-    }
-  }
-
-  /** Those of the existing numbers whose rows pass. */
-  #select(numbers: NumberSet, passes: (rows: ObjectColumns, i: number) => boolean): NumberSet {
-    const found: ObjectNumber[] = [];
-    for (const { page, wanted } of this.#parts(numbers)) {
-      for (const { part, from, end } of rowsOf(page, wanted)) {
-        for (let i = from; i < end; i++) if (passes(part, i)) found.push(part.number[i]!);
-      }
-    }
-    return NumberSet.fromUnsorted(found);
-  }
-
-  /** Finds packed ids.
-   * @param found gets the index of an id that exists, its page, its row there, and its number */
-  #search(oids: Uint8Array, found: (i: number, page: ObjectPage, at: number, number: ObjectNumber) => void): void {
-    const prefixes = prefixesOf(oids);
-    const order = sortIndices(prefixes);
-    const indices: number[] = [];
-    const numbers: ObjectNumber[] = [];
-    const note = (at: number, number: ObjectNumber): void => {
-      indices.push(order[at]!);
-      numbers.push(number);
-    };
-    const sorted = order.map((i) => prefixes[i]!);
-    this.#unfiled.find(sorted, note);
-    this.#ids.find(sorted, note);
-    if (numbers.length === 0) return;
-    const hidden = this.hidden();
-    let page: ObjectPage | null = null;
-    for (const k of sortIndices(Uint32Array.from(numbers))) {
-      const number = numbers[k]!;
-      let at = page?.numbers.indexOf(number) ?? -1;
-      if (at < 0) {
-        page = this.#pageOf(number);
-        if (numbers.length >= MANY) page?.all();
-        at = page?.numbers.indexOf(number) ?? -1;
-      }
-      if (page?.hasOid(at, oids, indices[k]! * OID_BYTES) !== true || hidden.has(number)) continue;
-      found(indices[k]!, page, at, number);
-    }
   }
 }
 

@@ -5,9 +5,9 @@
 //   the start of each block of records but the first, u32 little-endian, from the first record on
 //   one record for each object, by number, in blocks of `BLOCK`; each block can be read by itself
 //
-// A record is a byte of flags and LEB128 varints: length, size; of a delta its base, of an OFS delta
-// its distance; the introducer; chunk and offset. Base and introducer are differences from the
-// object's number, zigzag. What follows from the record before is left out.
+// A record is a byte of flags and LEB128 varints: length, size; of a delta its base, of an OFS
+// delta its distance; the introducer; chunk and offset. Base and introducer are differences from
+// the object's number, zigzag. What follows from the record before is left out.
 import { GitError } from "../../format/errors.ts";
 import { OID_BYTES, type Oid } from "../../format/oid.ts";
 import type { ChunkId, ObjectNumber } from "../numbers/kinds.ts";
@@ -79,7 +79,8 @@ function writeRecord(writer: VarintWriter, rows: ObjectColumns, i: number): void
   writer.varint(rows.offset[i]!);
 }
 
-/** An encoded index. Single rows are read where they lie; if many are asked for, all are decoded. */
+/** An encoded index. Single rows are read where they lie; if many are asked for, all are
+ * decoded. */
 export class ObjectPage {
   readonly numbers: NumberSet;
   readonly #count: number;
@@ -108,6 +109,11 @@ export class ObjectPage {
   /** The encoded form. */
   get bytes(): Uint8Array {
     return this.#bytes;
+  }
+
+  /** Whether all rows have been decoded. */
+  get isDecoded(): boolean {
+    return this.#columns !== null;
   }
 
   /** Whether the id of row `i` is that in `oids` from `at` on. */
@@ -170,12 +176,13 @@ export class ObjectPage {
   }
 }
 
-/** The rows of some of a page's numbers, run by run: those in `part` from `from` to before `end`. */
+/** The rows of some of a page's numbers, run by run: those in `part` from `from` to before
+ * `end`. */
 export function* rowsOf(
   page: ObjectPage,
   { runs }: NumberSet,
 ): Generator<{ readonly part: ObjectColumns; readonly from: number; readonly end: number }> {
-  const all = runs.length >= MANY_RUNS ? page.all() : null;
+  const all = runs.length >= MANY_RUNS || page.isDecoded ? page.all() : null;
   for (let r = 0; r < runs.length; r += 2) {
     const from = page.numbers.indexOf(runs[r]!);
     const length = runs[r + 1]! - runs[r]!;

@@ -7,8 +7,8 @@ import type { NumberSet } from "../numbers/number-set.ts";
 import type { Sql, SqlValue } from "../sql/sql.ts";
 import { VarintReader, VarintWriter } from "../sql/varints.ts";
 
-/** What the pages of a table hold. Beside the column of records, the table has `first` (primary key)
- * and `last`, the lowest and the highest number in the page. */
+/** What the pages of a table hold. Beside the column of records, the table has `first` (primary
+ * key) and `last`, the lowest and the highest number in the page. */
 export interface RecordFormat<R> {
   readonly table: string;
   /** The column with the records. */

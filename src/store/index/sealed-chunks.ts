@@ -7,9 +7,9 @@ import { lastPageFrom } from "./fences.ts";
 /** Chunks of a page. Encoded they take some 40 KB; with the longest keys that R2 allows, 1.2 MB. */
 export const PAGE_CHUNKS = 1_024;
 
-/** The rows of the chunks in R2, many in a row of table `sealed_chunks`. Ids belong to the page whose
- * first id is the next lower one, as in the leaves of a tree. All pages are in memory once one is
- * asked for. Whatever writes must run in a transaction. */
+/** The rows of the chunks in R2, many in a row of table `sealed_chunks`. Ids belong to the page
+ * whose first id is the next lower one, as in the leaves of a tree. All pages are in memory once
+ * one is asked for. Whatever writes must run in a transaction. */
 export class SealedChunks {
   readonly #sql: Sql;
   #pages: ChunkPage[] | null = null;
@@ -90,7 +90,8 @@ export class SealedChunks {
   }
 
   /** Writes the rows of a page, as several if they are too many: of equal length, unless rows were
-   * only appended. Those of the last page then stay where they are, for a fork may be copying pages.
+   * only appended. Those of the last page then stay where they are, for a fork may be copying
+   * pages.
    * @param at its place among the pages; −1: there is none yet */
   #write(at: number, rows: readonly SealedRow[], isAppended: boolean): void {
     const former = this.#all()[at];

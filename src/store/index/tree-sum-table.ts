@@ -1,5 +1,5 @@
-// Rows of table `tree_sums`: pages of sums. What follows the tree's number in a record is a sequence of
-// LEB128 varints: scheme; how many sums; and of each the kind, zigzag, files and bytes.
+// Rows of table `tree_sums`: pages of sums. What follows the tree's number in a record is a
+// sequence of LEB128 varints: scheme; how many sums; and of each the kind, zigzag, files and bytes.
 import { GitError } from "../../format/errors.ts";
 import type { ObjectNumber } from "../numbers/kinds.ts";
 import type { NumberSet } from "../numbers/number-set.ts";

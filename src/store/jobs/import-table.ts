@@ -47,8 +47,9 @@ export interface ImportRecord {
   readonly attempts: number;
   /** The most refs that a step asks for: fewer, if all at once were too much; null: any number. */
   readonly refsPerStep: number | null;
-  /** A single ref was too much: commits below it are asked for, at a depth above `low`, which was too
-   * much (-1: none was), and below `high`, which is here (null: none is). Null: whole refs fit. */
+  /** A single ref was too much: commits below it are asked for, at a depth above `low`, which was
+   * too much (-1: none was), and below `high`, which is here (null: none is). Null: whole refs
+   * fit. */
   readonly depths: { readonly low: number; readonly high: number | null } | null;
   /** Refs of the upstream when it was last looked at. */
   readonly refs: number;

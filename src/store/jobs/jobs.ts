@@ -4,10 +4,12 @@ import type { Sql } from "../sql/sql.ts";
  * `sweep` deletes R2 objects without rows, `prune` removes unreachable objects, `compact` rewrites
  * chunks with many unused bytes, `expire` drops old pushes from the log, `bundle` builds a bundle,
  * `trim` drops old responses, `materialize` updates a branch's worktree to its tip, `tally`
- * computes statistics of pushed commits, `filter` makes filters of the paths that they change, `erase`
- * removes a deleted repository's bytes, `unpin` tells another repository of the family what is still
- * needed of it, `deliver` tells webhooks of events, `part` that the repository is deleted, `lapse` deletes a fork whose time is over,
- * `abandon` ends an upload session that nobody has continued, `collect` removes LFS objects that nothing
+ * computes statistics of pushed commits, `filter` makes filters of the paths that they change,
+ * `erase` removes a deleted repository's bytes, `unpin` tells another repository of the family what
+ * is still needed of it, `deliver` tells webhooks of events, `part` that the repository is deleted,
+ * `lapse` deletes a fork whose time is over, `abandon` ends an upload session that nobody has
+ * continued, `abort` an upload of an LFS object in parts, `collect` removes LFS objects that
+ * nothing
  * names, `import` fetches from another host, `mirror` pushes to one. */
 export type JobKind =
   | "repack"
@@ -27,6 +29,7 @@ export type JobKind =
   | "part"
   | "lapse"
   | "abandon"
+  | "abort"
   | "collect"
   | "import"
   | "mirror";
@@ -55,13 +58,19 @@ export interface JobRecord extends Readonly<Record<string, number>> {
   readonly ms: number;
 }
 
+/** What there is that a job makes way for. Large packs count for more than other requests. */
+export type Rivals = "none" | "requests" | "packs";
+
 /** How long a due job waits for a moment without requests. Then it runs alongside them. */
 const PATIENCE_MS = 60_000;
 
+/** How long it waits while large packs are received. */
+const PACK_PATIENCE_MS = 5 * 60_000;
+
 /** Shorter waits: a delivery is no work here; somebody looks at an import's or a
  * mirror's progress; the delta chains
- * that `repack` cuts grow with every push, and so do the bytes in SQLite that every plan carries until
- * `seal` moves them. */
+ * that `repack` cuts grow with every push, and so do the bytes in SQLite that every plan carries
+ * until `seal` moves them. */
 const IMPATIENT_MS: Partial<Readonly<Record<JobKind, number>>> = {
   deliver: 0,
   part: 0,
@@ -71,13 +80,23 @@ const IMPATIENT_MS: Partial<Readonly<Record<JobKind, number>>> = {
   seal: 1_000,
 };
 
-/** SQL: when a job stops waiting. */
-const LATEST_MS = `due_ms + CASE kind ${Object.entries(IMPATIENT_MS)
-  .map(([kind, ms]) => `WHEN '${kind}' THEN ${ms}`)
-  .join(" ")} ELSE ${PATIENCE_MS} END`;
+/** SQL: when a job stops waiting. Large packs are waited for by all that wait at all. */
+const LATEST_MS: Record<Rivals, string> = {
+  none: "due_ms",
+  requests: latest(PATIENCE_MS, Object.entries(IMPATIENT_MS)),
+  packs: latest(
+    PACK_PATIENCE_MS,
+    Object.entries(IMPATIENT_MS).filter(([, ms]) => ms === 0),
+  ),
+};
 
-/** How long a running job is left alone: the longest time that an alarm may run. After it, the job is
- * taken again. */
+function latest(patienceMs: number, impatientMs: readonly [kind: string, ms: number][]): string {
+  const cases = impatientMs.map(([kind, ms]) => `WHEN '${kind}' THEN ${ms}`);
+  return `due_ms + CASE kind ${cases.join(" ")} ELSE ${patienceMs} END`;
+}
+
+/** How long a running job is left alone: the longest time that an alarm may run. After it, the job
+ * is taken again. */
 const LEASE_MS = 15 * 60_000;
 
 /** Wait after the first failure; doubles with each further one, up to `LONGEST_BACKOFF_MS`. */
@@ -97,9 +116,10 @@ const NOT_AMONG = "kind || ' ' || key NOT IN (SELECT value FROM json_each(?))";
 /** Background work that survives the object: table `jobs`. A job may run more than once, so it must
  * be idempotent. A job that is added while it runs will run again.
  *
- * Which jobs run is in memory: what runs when the object ends has its row, and is due. Only a job that
- * was there when the object started, or has failed, is marked in its row while it runs: it may be what
- * ended the object before, and then it waits ever longer. There must be one queue for each object. */
+ * Which jobs run is in memory: what runs when the object ends has its row, and is due. Only a job
+ * that was there when the object started, or has failed, is marked in its row while it runs: it may
+ * be what ended the object before, and then it waits ever longer. There must be one queue for each
+ * object. */
 export class JobQueue {
   readonly #sql: Sql;
   readonly #running = new Map<string, Running>();
@@ -158,15 +178,13 @@ export class JobQueue {
   }
 
   /** Takes the job that has been due for longest; null: none.
-   * @param isQuiet whether there are no requests; otherwise, only jobs that have stopped waiting
-   * are taken */
-  take(nowMs: number, isQuiet = true): Job | null {
+   * @param rivals if there are any, only jobs that have stopped waiting are taken */
+  take(nowMs: number, rivals: Rivals = "none"): Job | null {
     for (const [id, { job }] of this.#running) if (job.dueMs <= nowMs) this.#running.delete(id);
-    const isDue = isQuiet ? "due_ms <= ?" : `${LATEST_MS} <= ?`;
     const [found] = this.#sql
       .exec<{ kind: JobKind; key: string; sinceMs: number; attempts: number }>(
         `SELECT kind, key, due_ms AS sinceMs, attempts + 1 AS attempts FROM jobs
-          WHERE ${isDue} AND ${NOT_AMONG} ORDER BY due_ms LIMIT 1`,
+          WHERE ${LATEST_MS[rivals]} <= ? AND ${NOT_AMONG} ORDER BY due_ms LIMIT 1`,
         nowMs,
         this.#runningIds(),
       )
@@ -186,8 +204,8 @@ export class JobQueue {
     return job;
   }
 
-  /** Takes over what an earlier object has left: makes jobs due again that it had marked. A job that
-   * kills its runner backs off. */
+  /** Takes over what an earlier object has left: makes jobs due again that it had marked. A job
+   * that kills its runner backs off. */
   recover(nowMs: number): void {
     this.#running.clear();
     this.#sql.exec(
@@ -264,9 +282,10 @@ export class JobQueue {
   }
 
   /** When the next job must run, which is the time for the alarm; null: there is none.
-   * @param quietAtMs expected end of requests: what can wait does not run before */
-  nextRunMs(quietAtMs: number): number | null {
-    const next = `SELECT min(due_ms) AS due, min(${LATEST_MS}) AS latest FROM jobs WHERE ${NOT_AMONG}`;
+   * @param quietAtMs expected end of rivals: what can wait does not run before
+   * @param rivals until then */
+  nextRunMs(quietAtMs: number, rivals: Rivals = "requests"): number | null {
+    const next = `SELECT min(due_ms) AS due, min(${LATEST_MS[rivals]}) AS latest FROM jobs WHERE ${NOT_AMONG}`;
     const { due, latest } = this.#sql
       .exec<{ due: number | null; latest: number | null }>(next, this.#runningIds())
       .one();

@@ -31,7 +31,22 @@ export interface MirrorSettings {
   readonly maxPackBytes: number | null;
 }
 
-/** A mirror: another host's repository that is sent what is pushed here. Times are ms since 1970. */
+/** The objects of Git LFS that go to a mirror's target. */
+export interface MirroredLfs {
+  /** Whether commits that the target has may name objects that it was not sent. */
+  readonly isBehind: boolean;
+  /** That were sent, in all. */
+  readonly objects: number;
+  readonly bytes: number;
+  /** That the target's commits name and that it does not have: they are not here; it does not take
+   * them, and why not one of these; null: it took all. */
+  readonly missing: number;
+  readonly refused: number;
+  readonly refusal: string | null;
+}
+
+/** A mirror: another host's repository that is sent what is pushed here. Times are ms since
+ * 1970. */
 export interface MirrorRecord extends MirrorSettings {
   readonly id: string;
   /** Changes with the settings: a run that began before them ends. */
@@ -45,8 +60,8 @@ export interface MirrorRecord extends MirrorSettings {
   readonly error: string | null;
   /** When the target last answered that it has all refs but those that are refused; null: never. */
   readonly syncedMs: number | null;
-  /** As of the last look: refs here that are mirrored, those of them that are refused, and refs of the
-   * target that are not here. */
+  /** As of the last look: refs here that are mirrored, those of them that are refused, and refs of
+   * the target that are not here. */
   readonly refs: number;
   readonly refused: number;
   readonly extra: number;
@@ -54,6 +69,8 @@ export interface MirrorRecord extends MirrorSettings {
   readonly pushes: number;
   readonly objects: number;
   readonly packBytes: number;
+  /** Null: objects of Git LFS are not sent; absent: an older release made it. */
+  readonly lfs?: MirroredLfs | null;
 }
 
 /** What is known of a ref at the target. */

@@ -154,6 +154,11 @@ export class UploadTable {
     );
   }
 
+  /** Removes a part, unless another one has taken its place. */
+  removePart(id: string, { part, key }: Pick<StoredPart, "part" | "key">): void {
+    this.#sql.exec("DELETE FROM upload_parts WHERE upload = ? AND part = ? AND key = ?", id, part, key);
+  }
+
   /** Sets when a session ends. */
   renew(id: string, endsMs: number): void {
     this.#sql.exec("UPDATE uploads SET ends_ms = ? WHERE id = ?", endsMs, id);

@@ -1,7 +1,8 @@
 import type { ObjectNumber } from "../numbers/kinds.ts";
 import { equalOids, type Oid } from "../../format/oid.ts";
 import type { Sql } from "../sql/sql.ts";
-import { GONE, REMOVED, type StoredFile, WorktreeFiles } from "./worktree-files.ts";
+import { WorktreeFiles } from "./worktree-files.ts";
+import { GONE, REMOVED, type StoredFile } from "./worktree-records.ts";
 
 /** A branch that is materialized, or whose files are being removed. */
 export interface Worktree {
@@ -67,8 +68,8 @@ const COLUMNS =
  * branches (`repository.worktrees`).
  *
  * What is stored of a worktree are the files of its planned commit, each with the work left for its
- * R2 object. So planning is one transaction, and the work is done in any number of them. All writing
- * methods must run in a transaction. */
+ * R2 object. So planning is one transaction, and the work is done in any number of them. All
+ * writing methods must run in a transaction. */
 export class WorktreeTable {
   readonly #sql: Sql;
 
@@ -113,8 +114,8 @@ export class WorktreeTable {
   }
 
   /** Plans another commit: changes the files that differ, and marks what must be written and
-   * removed. Files that are already right stay. Pending ones get the new source, since an object that
-   * was pruned and pushed again has another number.
+   * removed. Files that are already right stay. Pending ones get the new source, since an object
+   * that was pruned and pushed again has another number.
    * @param commit object number; 0: no files
    * @param changes each path once
    * @throws GitError "too-large" for a path that fits no row */
@@ -141,8 +142,8 @@ export class WorktreeTable {
     this.#sql.exec("UPDATE worktrees SET refused = ? WHERE id = ?", reason, id);
   }
 
-  /** Some of the pending work: removals first, then by the number of the blob to read; several files
-   * may have the same blob.
+  /** Some of the pending work: removals first, then by the number of the blob to read; several
+   * files may have the same blob.
    * @param limit how many files at most
    * @param limitBytes and how many bytes of them, unless a single one has more */
   pending(id: number, limit: number, limitBytes = Infinity): PendingFile[] {

@@ -85,8 +85,8 @@ const IS_MISSING = "NOT EXISTS (SELECT 1 FROM lfs_objects WHERE lfs_objects.oid 
 
 const COLUMNS = "oid, size AS sizeBytes, key";
 
-/** The LFS objects of a repository, and which blobs name them: tables `lfs_objects`, `lfs_pointers` and
- * `lfs_scan`. What writes must run in a transaction. */
+/** The LFS objects of a repository, and which blobs name them: tables `lfs_objects`, `lfs_pointers`
+ * and `lfs_scan`. What writes must run in a transaction. */
 export class LfsTable {
   readonly #sql: Sql;
   /** Null: not read yet, or it may differ from what is stored. */
@@ -208,8 +208,8 @@ export class LfsTable {
     return rows.filter(({ object }) => objects.has(object));
   }
 
-  /** The objects that some blobs are pointers to, by blob; without blobs that are no pointer files, as
-   * far as is known. */
+  /** The objects that some blobs are pointers to, by blob; without blobs that are no pointer files,
+   * as far as is known. */
   namedByEach(blobs: readonly ObjectNumber[]): Map<ObjectNumber, NamedLfsObject> {
     if (!this.#exists) return new Map();
     const query = `SELECT lfs_pointers.object, lfs_pointers.oid, lfs_objects.key,
@@ -220,7 +220,8 @@ export class LfsTable {
     return new Map(rows.map(({ object, ...named }: NamedLfsObject & { object: ObjectNumber }) => [object, named]));
   }
 
-  /** The object that a blob is a pointer to. Null: the blob is no pointer file, as far as is known. */
+  /** The object that a blob is a pointer to. Null: the blob is no pointer file, as far as is
+   * known. */
   namedBy(blob: ObjectNumber): NamedLfsObject | null {
     return this.namedByEach([blob]).get(blob) ?? null;
   }

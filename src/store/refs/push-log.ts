@@ -230,7 +230,8 @@ export class PushLog {
     return this.#sql.exec<{ oldest: number; newest: number }>(query).one();
   }
 
-  /** The id of the newest push before a time; 0: none is known. Reads a row for each that came after it. */
+  /** The id of the newest push before a time; 0: none is known. Reads a row for each that came
+   * after it. */
   newestBefore(timeMs: number): number {
     const query = "SELECT id FROM pushes WHERE time_ms < ? ORDER BY id DESC LIMIT 1";
     return this.#sql.exec<{ id: number }>(query, timeMs).toArray()[0]?.id ?? 0;

@@ -8,8 +8,8 @@ CREATE TABLE IF NOT EXISTS listening (
 ) WITHOUT ROWID;
 `;
 
-/** The owners to whose events somebody listens: table `listening`. Each owner's object enters and removes
- * its own row. */
+/** The owners to whose events somebody listens: table `listening`. Each owner's object enters and
+ * removes its own row. */
 export class ListeningTable {
   readonly #sql: Sql;
   /** Null: not known. Every report asks. */

@@ -8,13 +8,12 @@
 import { type Caller, everythingOf, type Target, type TokenScope } from "../../access/caller.ts";
 import { changeQuota, isLimited, type QuotaChange, type Use } from "../../access/quota.ts";
 import { foldRepositoryName, type RepositoryName } from "../../format/repository-name.ts";
+import { type EntryWithForks, firstForks, type ForkPage, listForks } from "./fork-rows.ts";
 import { ListeningTable } from "./listening-table.ts";
 import { type QuotaHolder, QuotaTable } from "./quota-table.ts";
 import {
   createRepositoryTables,
   findRelatives,
-  type ForkPage,
-  listForks,
   listRepositories,
   PUSHED_DETAILS,
   REPOSITORY_COLUMNS,
@@ -34,7 +33,11 @@ import {
   type RepositoryChange,
 } from "./registry-answers.ts";
 import { type FoundPage, searchRepositories } from "./search.ts";
+import { checkDatabase, noteVersion } from "../sql/database-version.ts";
 import type { Sql, Transactor } from "../sql/sql.ts";
+
+/** The newest shape of the registry's tables, those of tokens and sessions included. */
+const SCHEMA_VERSION = 1;
 
 /** How old a touch of a reservation must be for another: each is two rows, and a first push makes
  * several. */
@@ -51,13 +54,16 @@ export class Registry {
   /** The owners whose repositories tell the owner's log. */
   readonly listening: ListeningTable;
 
-  /** Creates the tables if needed. */
+  /** Creates the tables if needed.
+   * @throws GitError "newer-data" */
   constructor(sql: Sql, transactor: Transactor) {
+    checkDatabase(sql, "registry", SCHEMA_VERSION);
     this.#sql = sql;
     this.#quotas = new QuotaTable(sql);
     this.listening = new ListeningTable(sql);
     this.#transactor = transactor;
     createRepositoryTables(sql);
+    noteVersion(sql, SCHEMA_VERSION);
   }
 
   /** The route of a name; null: unknown. Its repository may be reserved only. */
@@ -209,6 +215,13 @@ export class Registry {
   /** @see listForks */
   listForks(parent: string, after: RepositoryName | null, limit: number, caller: Caller): ForkPage {
     return listForks(this.#sql, parent, after, limit, caller);
+  }
+
+  /** An existing repository with the first of its forks that a caller may read, by its present or a
+   * former name; null: there is none. */
+  readWithForks(name: RepositoryName, limit: number, caller: Caller): EntryWithForks | null {
+    const entry = this.read(name);
+    return entry === null ? null : { entry, forks: firstForks(this.#sql, entry.id, limit, caller) };
   }
 
   /** Changes a repository's details and name. The former name keeps leading to it until another

@@ -1,5 +1,5 @@
 // The rows of the registry's repositories, and lists of them.
-import { type Caller, may, type Target, type TokenScope } from "../../access/caller.ts";
+import type { Caller, Target, TokenScope } from "../../access/caller.ts";
 import type { RepositoryName } from "../../format/repository-name.ts";
 import type { Sql } from "../sql/sql.ts";
 
@@ -50,7 +50,11 @@ export function createRepositoryTables(sql: Sql): void {
   const hasForks =
     sql.exec("SELECT 1 FROM pragma_table_info('repositories') WHERE name = 'parent'").toArray().length > 0;
   if (!hasForks) sql.exec(FORK_COLUMNS);
-  sql.exec("CREATE INDEX IF NOT EXISTS forks ON repositories(parent, owner, name) WHERE parent IS NOT NULL");
+  // An older release had an index without the visibility.
+  sql.exec("DROP INDEX IF EXISTS forks");
+  sql.exec(
+    "CREATE INDEX IF NOT EXISTS forks_shown ON repositories(parent, visibility, owner, name) WHERE parent IS NOT NULL",
+  );
   sql.exec("CREATE INDEX IF NOT EXISTS relatives ON repositories(family, owner, name) WHERE family IS NOT NULL");
 }
 
@@ -144,46 +148,8 @@ export function listRepositories(
   return [...byId.values()].toSorted(compareNames).slice(0, limit);
 }
 
-/** Forks examined for one page: others' private ones are not shown. */
-const MAX_SEARCHED_FORKS = 1_000;
-
-/** A page of a repository's forks, sorted by name. */
-export interface ForkPage {
-  readonly forks: readonly RepositoryEntry[];
-  /** `after` of the next page; null: there is none. */
-  readonly next: RepositoryName | null;
-}
-
-/** The forks of a repository that a caller may read. A page may have fewer than there are, or none,
- * although it is not the last.
- * @param after only names after this one; null: from the beginning */
-export function listForks(
-  sql: Sql,
-  parent: string,
-  after: RepositoryName | null,
-  limit: number,
-  caller: Caller,
-): ForkPage {
-  const rows = sql.exec<RepositoryRow>(
-    `SELECT ${REPOSITORY_COLUMNS} FROM repositories WHERE parent = ? AND (owner, name) > (?, ?) AND state = 'live'
-      ORDER BY owner, name LIMIT ${MAX_SEARCHED_FORKS}`,
-    parent,
-    after?.owner ?? "",
-    after?.name ?? "",
-  );
-  const found = rows.toArray().map(toEntry);
-  const forks: RepositoryEntry[] = [];
-  let searched = 0;
-  while (searched < found.length && forks.length < limit) {
-    const entry = found[searched++]!;
-    if (may(caller, "read", entry)) forks.push(entry);
-  }
-  const isLast = searched === found.length && found.length < MAX_SEARCHED_FORKS;
-  return { forks, next: isLast ? null : found[searched - 1]! };
-}
-
-/** A repository's relatives of an owner: forks of what it is a fork of, that one itself, and its own
- * forks; at most 100.
+/** A repository's relatives of an owner: forks of what it is a fork of, that one itself, and its
+ * own forks; at most 100.
  * @param name null: any */
 export function findRelatives(sql: Sql, id: string, owner: string, name: string | null): RepositoryEntry[] {
   const family = "(SELECT ifnull(family, id) FROM repositories WHERE id = ?1)";
@@ -228,7 +194,7 @@ function readPage(
 }
 
 /** The sort order of lists, ignoring case. */
-function compareNames(a: RepositoryName, b: RepositoryName): number {
+export function compareNames(a: RepositoryName, b: RepositoryName): number {
   const compare = (one: string, other: string) => (one < other ? -1 : Number(one > other));
   return compare(a.owner.toLowerCase(), b.owner.toLowerCase()) || compare(a.name.toLowerCase(), b.name.toLowerCase());
 }

@@ -13,8 +13,8 @@ export interface FoundPage {
   readonly next: RepositoryName | null;
 }
 
-/** Those of listed repositories whose names contain a text. A page may have fewer than there are, or
- * none, although it is not the last.
+/** Those of listed repositories whose names contain a text. A page may have fewer than there are,
+ * or none, although it is not the last.
  * @param text in `owner/name`, whatever its case
  * @param after only names after this one; null: from the beginning
  * @param list as `listRepositories` */

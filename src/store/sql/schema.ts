@@ -5,6 +5,7 @@
 // An object number of 0 means "none" everywhere: columns stay NOT NULL, and typed arrays need no
 // second mask.
 import type { FsckSetting } from "../../codec/fsck-messages.ts";
+import { refuseNewer } from "./newer-data.ts";
 import type { Sql } from "./sql.ts";
 
 /** The newest schema; `repository.schema` has a database's own. */
@@ -170,7 +171,7 @@ CREATE TABLE worktrees (           -- branches that are materialized or being re
 CREATE TABLE worktree_files (      -- files of a worktree, many each
   worktree INTEGER NOT NULL,
   first BLOB NOT NULL,             -- it has the files with paths from this one to before the next row's
-  files BLOB NOT NULL,             -- jobs/worktree-files.ts
+  files BLOB NOT NULL,             -- jobs/worktree-records.ts
   PRIMARY KEY (worktree, first)
 ) WITHOUT ROWID;
 `;
@@ -234,11 +235,14 @@ export function enterRepository(sql: Sql, record: NewRepository): void {
 }
 
 /** Reads the repository's row.
- * @returns null when it was never created: no other table may be read then */
+ * @returns null when it was never created: no other table may be read then
+ * @throws GitError "newer-data" for a schema above `SCHEMA_VERSION`: nothing may be read or written
+ * then */
 export function readRepository(sql: Sql): RepositoryRecord | null {
   if (!tableExists(sql, "repository")) return null;
   const [row] = sql.exec("SELECT * FROM repository").toArray();
   if (row === undefined) return null;
+  refuseNewer("repository", row["schema"] as number, SCHEMA_VERSION);
   return {
     key: row["key"] as string,
     createdMs: row["created_ms"] as number,

@@ -9,9 +9,6 @@ type Html = ReturnType<typeof html>;
 
 const METHODS = ["get", "post", "put", "patch", "delete"] as const;
 
-/** Failures that every route may give; listed once, at the head of the page. */
-const COMMON = new Set(["400", "401", "403", "404", "408", "413", "415", "422", "429", "500", "503"]);
-
 /** The schema of every failure. */
 const ERROR = "#/components/schemas/Error";
 
@@ -21,7 +18,9 @@ const ERROR = "#/components/schemas/Error";
 export async function renderApiDocs(document: OpenApiDocument, api: string): Promise<Response> {
   const { title, version, description } = document.info;
   const schemas = (document.components?.schemas ?? {}) as Schemas;
-  const groups = Map.groupBy(listOperations(document), ({ operation }) => operation.tags?.[0] ?? "other");
+  const operations = listOperations(document);
+  const common = commonFailures(operations);
+  const groups = Map.groupBy(operations, ({ operation }) => operation.tags?.[0] ?? "other");
   const tags = [...groups].toSorted(([a], [b]) => a.localeCompare(b));
   const contents = tags.map(
     ([tag, operations]) =>
@@ -55,18 +54,23 @@ export async function renderApiDocs(document: OpenApiDocument, api: string): Pro
           </p>
           <section id="errors">
             <h2>Errors</h2>
-            <p>
-              Any route may fail with 400 (malformed), 401 (no valid token), 403 (the token's right is not sufficient),
-              404 (not found, or this token may not read it), 408 (the body arrived too slowly), 413 (too large), 415
-              (not JSON), 422 (invalid value; <code>field</code> names it), 429 (too many invalid tokens), 500 or 503.
-              Further failures are listed with their routes. All have this body:
-            </p>
+            <p>Any route may fail in these ways. Further failures are listed with their routes.</p>
+            <table>
+              ${[...common].map(
+                ([status, description]) =>
+                  html`<tr>
+                    <td>${status}</td>
+                    <td>${inline(description)}</td>
+                  </tr>`,
+              )}
+            </table>
+            <p>All have this body:</p>
             ${schemas["Error"] === undefined ? "" : html`<pre>${inline(describe(schemas, schemas["Error"]))}</pre>`}
           </section>
           ${tags.map(
             ([tag, operations]) =>
               html`<h2>${tag}</h2>
-                ${operations.map((listed) => renderOperation(listed, schemas))}`,
+                ${operations.map((listed) => renderOperation(listed, schemas, common))}`,
           )}
           <a class="back" href="#top" aria-label="to the list of routes">↑</a>
         </main>
@@ -75,9 +79,9 @@ export async function renderApiDocs(document: OpenApiDocument, api: string): Pro
   return new Response(String(await page), { headers: PAGE_HEADERS });
 }
 
-function renderOperation(listed: Listed, schemas: Schemas): Html {
+function renderOperation(listed: Listed, schemas: Schemas, common: ReadonlyMap<string, string>): Html {
   const { method, path, operation } = listed;
-  const own = Object.entries(operation.responses ?? {}).filter(([status]) => !COMMON.has(status));
+  const own = Object.entries(operation.responses ?? {}).filter(([status]) => !common.has(status));
   return html`<section id="${idOf(listed)}">
     <h3><b class="${method}">${method.toUpperCase()}</b> <code>${breakable(path)}</code></h3>
     <p>${inline(operation.summary)}. <i>Needs: ${operation["x-needs"]}.</i></p>
@@ -134,6 +138,17 @@ function listOperations({ paths = {} }: OpenApiDocument): Listed[] {
       operation: (methods as Record<string, Operation>)[method]!,
     })),
   );
+}
+
+/** The failures that every route may give, with what they mean: they are listed once, at the head
+ * of the page. */
+function commonFailures(operations: readonly Listed[]): ReadonlyMap<string, string> {
+  const [first = {}, ...others] = operations.map(({ operation }) => operation.responses ?? {});
+  const shared = Object.entries(first).filter(
+    ([status, { content }]) =>
+      content?.["application/json"]?.schema?.$ref === ERROR && others.every((responses) => status in responses),
+  );
+  return new Map(shared.map(([status, { description = "" }]) => [status, description]));
 }
 
 function idOf({ method, path }: Listed): string {

@@ -1,6 +1,9 @@
-// The style sheet, the script and the icon of all pages. Their URLs contain a digest of what they hold, so that
-// browsers keep them for good.
+// The style sheet, the script and the icon of all pages. Their URLs contain a digest of what they
+// hold, so that browsers keep them for good. And the programs of `src/helper`, which users
+// download.
 import { createHash } from "node:crypto";
+import lfsAgent from "./git-lfs-holdfast.cjs" with { type: "text" };
+import remoteHelper from "./git-remote-holdfast.cjs" with { type: "text" };
 import script from "./script.js" with { type: "text" };
 import style from "./style.css" with { type: "text" };
 
@@ -25,6 +28,20 @@ export const ICON = describe(
   // A keep, in the accent colour of the light scheme.
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#0b5cad"/><path d="M3 13V3h2v2h2V3h2v2h2V3h2v10H9.500v-3h-3v3z" fill="#fff"/></svg>`,
 );
+
+/** Programs that run beside git, each of one file: their texts by path. */
+export const PROGRAMS = { "/-/git-remote-holdfast": remoteHelper, "/-/git-lfs-holdfast": lfsAgent };
+
+/** Answers with a program. */
+export function serveProgram(path: keyof typeof PROGRAMS): Response {
+  const headers = {
+    "Content-Type": "text/plain; charset=utf-8",
+    "Content-Disposition": `attachment; filename="${path.slice("/-/".length)}"`,
+    "Cache-Control": "no-cache",
+    "X-Content-Type-Options": "nosniff",
+  };
+  return new Response(PROGRAMS[path], { headers });
+}
 
 /** Answers a request for an asset; null: there is none at this path. */
 export function serveAsset(path: string): Response | null {

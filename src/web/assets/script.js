@@ -1,9 +1,9 @@
 // @ts-check
-// Comfort for those whose browsers run scripts. Every page is whole without it: what only works with
-// it is hidden in the markup, and shown here.
+// Comfort for those whose browsers run scripts. Every page is whole without it: what only works
+// with it is hidden in the markup, and shown here.
 //
-// An element names what it wants in `data-with`; each of these functions gets the elements that name
-// it, when the page is there.
+// An element names what it wants in `data-with`; each of these functions gets the elements that
+// name it, when the page is there.
 
 /** @type {Record<string, (element: HTMLElement) => void>} */
 const COMFORTS = {
@@ -81,8 +81,9 @@ const COMFORTS = {
     });
   },
 
-  /** Parts of the page, marked `data-renewed`, that are loaded again whenever `data-from` tells of a push.
-   * Where the focus is, nothing is replaced. A page that is not looked at does not listen. */
+  /** Parts of the page, marked `data-renewed`, that are loaded again whenever `data-from` tells of
+   * a push. Where the focus is, nothing is replaced. A page that is not looked at does not
+   * listen. */
   pushed(element) {
     const url = new URL(element.dataset["from"] ?? "", location.href);
     /** @type {EventSource | null} */
@@ -138,8 +139,8 @@ const COMFORTS = {
     });
   },
 
-  /** Lines of code that the URL names: `#L10` or `#L10-L20`. A click names a line, a click with Shift
-   * the lines up to there. */
+  /** Lines of code that the URL names: `#L10` or `#L10-L20`. A click names a line, a click with
+   * Shift the lines up to there. */
   lines(code) {
     const mark = () => {
       for (const old of code.querySelectorAll(".marked")) old.classList.remove("marked");

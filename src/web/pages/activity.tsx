@@ -1,12 +1,13 @@
 import { isGitError } from "../../format/errors.ts";
 import type { Activity } from "../../repository/tally/activity.ts";
+import { DAY_SECONDS, formatDay, weekday } from "../../repository/tally/calendar.ts";
 import { BarChart, HeatChart } from "../parts/charts.tsx";
 import { PlaceHeader } from "../parts/place-header.tsx";
 import { showPage } from "../parts/show-page.tsx";
+import { shortId } from "../parts/text.ts";
 import { commitUrl, placeUrl } from "../parts/urls.ts";
 import type { PageContext } from "../parts/web-env.ts";
 
-const DAY_MS = 86_400_000;
 const WEEKS = 53;
 
 const WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
@@ -15,12 +16,12 @@ const WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Satur
 export async function activityPage(context: PageContext): Promise<Response> {
   const place = context.get("place");
   // Weeks begin on Mondays, as the counts do.
-  const today = Math.floor(Date.now() / DAY_MS);
-  const monday = today - ((today + 3) % 7);
-  const weeks = Array.from({ length: WEEKS }, (_, i) => toDate(monday - (WEEKS - 1 - i) * 7));
+  const today = Math.floor(Date.now() / 1_000 / DAY_SECONDS);
+  const monday = today - weekday(today);
+  const weeks = Array.from({ length: WEEKS }, (_, i) => formatDay(monday - (WEEKS - 1 - i) * 7));
   const activity = await context
     .get("repository")
-    .activity({ ref: "HEAD", since: weeks[0]!, until: toDate(today + 1), per: "week" })
+    .activity({ ref: "HEAD", since: weeks[0]!, until: formatDay(today + 1), per: "week" })
     .catch((error: unknown) => {
       // A repository without commits has no HEAD.
       if (isGitError(error, "not-found")) return null;
@@ -39,7 +40,7 @@ export async function activityPage(context: PageContext): Promise<Response> {
             <p>
               <strong>{activity.total.toLocaleString("en")}</strong> {activity.total === 1 ? "commit" : "commits"} up to{" "}
               <a href={commitUrl(place, activity.commit)}>
-                <code>{activity.commit.slice(0, 8)}</code>
+                <code>{shortId(activity.commit)}</code>
               </a>
               , by the time at which they were written, where their authors were.{" "}
               <a href={placeUrl(place, "contributors")}>Who wrote them</a>
@@ -66,9 +67,4 @@ function Charts({ activity: { periods, hours }, weeks }: { activity: Activity; w
       />
     </>
   );
-}
-
-/** @param day days since 1970 */
-function toDate(day: number): string {
-  return new Date(day * DAY_MS).toISOString().slice(0, 10);
 }

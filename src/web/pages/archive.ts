@@ -4,8 +4,8 @@ import { PAGE_HEADERS, RAW_POLICY } from "../parts/page-headers.ts";
 import { urlParts } from "../parts/url-parts.ts";
 import type { PageContext } from "../parts/web-env.ts";
 
-/** `/{owner}/{repo}/archive/{rev}.zip`, `.tar.gz` or `.tar`: the files of a commit, below a directory
- * that is named as the archive. */
+/** `/{owner}/{repo}/archive/{rev}.zip`, `.tar.gz` or `.tar`: the files of a commit, below a
+ * directory that is named as the archive. */
 export async function archivePage(context: PageContext): Promise<Response> {
   const place = context.get("place");
   const { ref, format } = splitArchiveName(urlParts(context).join("/"));

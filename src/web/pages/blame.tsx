@@ -19,9 +19,9 @@ import type { PageContext } from "../parts/web-env.ts";
 
 const UTF_8 = new TextDecoder();
 
-/** `/{owner}/{repo}/blame/{rev}/{path}`: which commit each line of a file comes from. With `before`,
- * those of the file before the revision. The page has no entity tag: what was not found in time may
- * be found the next time. */
+/** `/{owner}/{repo}/blame/{rev}/{path}`: which commit each line of a file comes from. With
+ * `before`, those of the file before the revision. The page has no entity tag: what was not found
+ * in time may be found the next time. */
 export async function blamePage(context: PageContext): Promise<Response> {
   const isBefore = new URL(context.req.url).searchParams.has("before");
   return showPage(context, await readPage(context, isBefore));

@@ -2,10 +2,11 @@ import { decodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
 import { isHexOid } from "../../format/oid.ts";
 import type { ShownCommit } from "../../repository/diff/show-commit.ts";
-import type { CommitStatuses } from "../../repository/events/statuses.ts";
 import type { IdentRecord } from "../../repository/objects/commit-record.ts";
+import type { CommitPage } from "../../repository/pages/commit-page.ts";
 import { Checks, versionOf } from "../parts/checks.tsx";
 import { toHtml } from "../parts/html.ts";
+import { Notes, versionOfNotes } from "../parts/notes.tsx";
 import { PlaceHeader } from "../parts/place-header.tsx";
 import { type Page, showPageByIds } from "../parts/show-page.tsx";
 import { subjectOf, visibleLine, visibleText } from "../parts/text.ts";
@@ -23,23 +24,24 @@ export async function commitPage(context: PageContext): Promise<Response> {
   const [, oid = "", format] = /^([0-9a-f]{40})\.(patch|diff)$/.exec(rev) ?? [];
   if (format === "patch" || format === "diff") return commitPatch(context, oid, format);
   if (isHexOid(rev)) {
-    const checks = await context.get("repository").statuses(rev);
-    return showPageByIds(context, ["commit", rev, versionOf(checks)], () => readPage(context, rev, checks));
+    const shown = await context.get("repository").commitPage(rev);
+    const ids = ["commit", rev, versionOf(shown.checks), versionOfNotes(shown.notes)];
+    return showPageByIds(context, ids, () => readPage(context, rev, shown));
   }
   const named = await context.get("repository").showCommit(decodeText(rev));
   const { search } = new URL(context.req.url);
   return context.redirect(commitUrl(context.get("place"), named.oid) + search, 302);
 }
 
-async function readPage(context: PageContext, oid: string, checks: CommitStatuses): Promise<Page> {
+async function readPage(context: PageContext, oid: string, shown: CommitPage): Promise<Page> {
   const place = context.get("place");
   const repository = context.get("repository");
   const query = new URL(context.req.url).searchParams;
-  const commit = await repository.showCommit(oid);
+  const { commit } = shown;
   const parent = readParent(query, commit);
   const asked = readAskedDiff(query, commitUrl(place, oid), { parent: parent === 1 ? null : `${parent}` });
   const base = commit.parents[parent - 1] ?? null;
-  const head = toHtml(<CommitHead place={place} commit={commit} parent={parent} checks={checks} />);
+  const head = toHtml(<CommitHead place={place} shown={shown} parent={parent} />);
   const sides = { old: base === null ? null : { place, commit: base }, next: { place, commit: oid } };
   return {
     title: `${subjectOf(commit.message) || oid} · ${place.owner}/${place.name}`,
@@ -57,17 +59,8 @@ function readParent(query: URLSearchParams, { parents }: ShownCommit): number {
   return parent;
 }
 
-function CommitHead({
-  place,
-  commit,
-  parent,
-  checks,
-}: {
-  place: PagePlace;
-  commit: ShownCommit;
-  parent: number;
-  checks: CommitStatuses;
-}) {
+function CommitHead({ place, shown, parent }: { place: PagePlace; shown: CommitPage; parent: number }) {
+  const { commit, checks, notes } = shown;
   const { oid, message, author, committer, signature } = commit;
   const subject = subjectOf(message);
   const end = message.indexOf("\n");
@@ -86,6 +79,7 @@ function CommitHead({
             {visibleText(body)}
           </pre>
         )}
+        <Notes place={place} notes={notes} />
         <dl class="ids">
           <dt>Author</dt>
           <dd>

@@ -21,8 +21,8 @@ const EVERYTHING = {
   follow: false,
 } as const;
 
-/** `/{owner}/{repo}/feed/commits/{rev}.atom` and `/{owner}/{repo}/feed/tags.atom`: the newest commits
- * of a revision, or of a path in it, and the newest tags. */
+/** `/{owner}/{repo}/feed/commits/{rev}.atom` and `/{owner}/{repo}/feed/tags.atom`: the newest
+ * commits of a revision, or of a path in it, and the newest tags. */
 export async function feedPage(context: PageContext): Promise<Response> {
   const [kind, ...rest] = urlParts(context);
   const last = rest.pop();

@@ -9,7 +9,8 @@ import type { PageContext } from "../parts/web-env.ts";
 const LOOKED_AT = 100;
 
 /** `/{owner}/{repo}/live?after=`: tells a page of each push after an event, and nothing of what was
- * pushed: who hears of it loads the page again. The API has events for programs; it takes no session. */
+ * pushed: who hears of it loads the page again. The API has events for programs; it takes no
+ * session. */
 export async function liveEvents(context: PageContext): Promise<Response> {
   const { owner, name } = context.get("place");
   const after = context.req.header("Last-Event-ID") || (context.req.query("after") ?? "latest");
@@ -46,7 +47,8 @@ function stream(listener: Listener, from: string): ReadableStream<Uint8Array> {
             if (!listener.isAwake) return controller.enqueue(encoder.encode(COMMENT));
           }
         } catch {
-          // The visitor's right, or the repository, has gone. Who connects again is told by a status.
+          // The visitor's right, or the repository, has gone. Who connects again is told by a
+          // status.
         }
         listener.close();
         controller.close();

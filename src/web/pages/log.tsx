@@ -3,6 +3,7 @@ import { GitError } from "../../format/errors.ts";
 import { checkLimit } from "../../format/limits.ts";
 import { isHexOid } from "../../format/oid.ts";
 import type { HistoryPage } from "../../repository/pages/log-page.ts";
+import { DAY_SECONDS } from "../../repository/tally/calendar.ts";
 import { AmbiguityNote } from "../parts/ambiguity-note.tsx";
 import { CommitList } from "../parts/commit-list.tsx";
 import { Crumbs } from "../parts/crumbs.tsx";
@@ -21,8 +22,6 @@ const PAGE_COMMITS = 50;
 /** Characters of a text that is looked for. */
 const MAX_TEXT = 1_000;
 
-const DAY_SECONDS = 86_400;
-
 /** What the form asks for, as it was typed; null: nothing. */
 interface Asked {
   readonly author: string | null;
@@ -33,7 +32,8 @@ interface Asked {
   readonly follow: string | null;
 }
 
-/** `/{owner}/{repo}/commits/{rev}/{path}`: the commits of a revision, or those that touch a path. */
+/** `/{owner}/{repo}/commits/{rev}/{path}`: the commits of a revision, or those that touch a
+ * path. */
 export async function logPage(context: PageContext): Promise<Response> {
   const parts = urlParts(context);
   const [rev = ""] = parts;

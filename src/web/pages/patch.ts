@@ -5,9 +5,9 @@ import { PAGE_HEADERS, RAW_POLICY } from "../parts/page-headers.ts";
 import type { PageContext } from "../parts/web-env.ts";
 import type { DiffEnds } from "./shown-diff.ts";
 
-/** `/{owner}/{repo}/commit/{oid}.patch`: a commit as a mail that `git am` takes, as `git format-patch
- * -p --full-index --binary --no-signature` writes it; of a merge, what it brought to its first
- * parent. `.diff`: only what changed. */
+/** `/{owner}/{repo}/commit/{oid}.patch`: a commit as a mail that `git am` takes, as
+ * `git format-patch -p --full-index --binary --no-signature` writes it; of a merge, what it brought
+ * to its first parent. `.diff`: only what changed. */
 export async function commitPatch(context: PageContext, oid: string, format: "patch" | "diff"): Promise<Response> {
   const repository = context.get("repository");
   const commit = await repository.showCommit(oid);

@@ -9,8 +9,8 @@ import { urlParts } from "../parts/url-parts.ts";
 import type { PageContext } from "../parts/web-env.ts";
 
 /** `/{owner}/{repo}/raw/{rev}/{path}`: the bytes of a file. Nothing in them can act here: whatever
- * could hold a script is plain text, but for SVG in an image, where browsers run none. With `?lfs=true`, the
- * bytes of the Git LFS object that the file is a pointer to.
+ * could hold a script is plain text, but for SVG in an image, where browsers run none. With
+ * `?lfs=true`, the bytes of the Git LFS object that the file is a pointer to.
  * @see RFC 9110, sections 13 and 14 */
 export async function rawPage(context: PageContext): Promise<Response> {
   const request = context.req.raw;

@@ -1,7 +1,7 @@
 import { includesRight } from "../../access/caller.ts";
 import { visibleName } from "../parts/text.ts";
 import type { HeadPart, RepositoryPage } from "../../repository/pages/repository-page.ts";
-import type { RepositoryEntry } from "../../store/registry/repository-rows.ts";
+import { type EntryWithForks, type FirstForks, MAX_COUNTED_FORKS } from "../../store/registry/fork-rows.ts";
 import { CloneBox } from "../parts/clone-box.tsx";
 import { CommitLine } from "../parts/commit-line.tsx";
 import { FileList } from "../parts/file-list.tsx";
@@ -16,19 +16,22 @@ import { visibleLine } from "../parts/text.ts";
 import { cloneUrl, pathUrl, placeUrl } from "../parts/urls.ts";
 import type { PageContext, PagePlace } from "../parts/web-env.ts";
 
+/** Forks that are named beside a repository's files. */
+const NAMED_FORKS = 10;
+
 /** `/{owner}/{repo}`: the repository at the tip of its default branch. */
 export async function repositoryPage(context: PageContext): Promise<Response> {
   const place = context.get("place");
   const host = context.get("host");
-  const [page, entry, mayCreate] = await Promise.all([
+  const [page, known, mayCreate] = await Promise.all([
     context.get("repository").repositoryPage(),
-    host.registry.read(place),
+    host.registry.readWithForks(place, NAMED_FORKS),
     host.mayCreate(),
   ]);
   const { origin } = new URL(context.req.url);
   return showPage(context, {
     title: `${place.owner}/${place.name}`,
-    ...(entry !== null && entry.description !== null && { description: visibleLine(entry.description) }),
+    ...(known !== null && known.entry.description !== null && { description: visibleLine(known.entry.description) }),
     content: (
       <>
         <PlaceHeader place={place} tab="code" />
@@ -41,7 +44,7 @@ export async function repositoryPage(context: PageContext): Promise<Response> {
             origin={origin}
             page={page}
             head={page.head}
-            entry={entry}
+            known={known}
             mayFork={mayCreate !== null}
           />
         )}
@@ -55,14 +58,14 @@ function Overview({
   origin,
   page,
   head,
-  entry,
+  known,
   mayFork,
 }: {
   place: PagePlace;
   origin: string;
   page: RepositoryPage;
   head: HeadPart;
-  entry: RepositoryEntry | null;
+  known: EntryWithForks | null;
   mayFork: boolean;
 }) {
   const { revision, commit, directory, readme } = head;
@@ -90,7 +93,7 @@ function Overview({
           {readme !== null && <ReadmeBox readme={readme} where={{ place, rev, directory: "" }} />}
         </div>
       </div>
-      <Facts place={place} page={page} head={head} entry={entry} mayFork={mayFork} />
+      <Facts place={place} page={page} head={head} known={known} mayFork={mayFork} />
     </div>
   );
 }
@@ -100,17 +103,18 @@ function Facts({
   place,
   page,
   head,
-  entry,
+  known,
   mayFork,
 }: {
   place: PagePlace;
   page: RepositoryPage;
   head: HeadPart;
-  entry: RepositoryEntry | null;
+  known: EntryWithForks | null;
   mayFork: boolean;
 }) {
   const { branchCount, tagCount } = page.choices;
   const { commitCount, languages, revision } = head;
+  const entry = known?.entry ?? null;
   const parent = entry?.parent ?? null;
   return (
     <aside id="facts" class="facts" aria-label="About this repository" data-renewed>
@@ -150,8 +154,28 @@ function Facts({
           </a>
         </p>
       )}
+      {known !== null && known.forks.count > 0 && <Forks forks={known.forks} />}
       <LanguagesBar languages={languages} />
     </aside>
+  );
+}
+
+/** What has been made of the repository, as far as the visitor may read it. */
+function Forks({ forks: { first, count } }: { forks: FirstForks }) {
+  const total = count.toLocaleString("en");
+  const isMore = count === MAX_COUNTED_FORKS;
+  return (
+    <section>
+      <h2>{isMore ? `${total} forks or more` : `${total} ${count === 1 ? "fork" : "forks"}`}</h2>
+      <ul>
+        {first.map((fork) => (
+          <li>
+            <a href={placeUrl(fork)}>{`${fork.owner}/${fork.name}`}</a>
+          </li>
+        ))}
+        {count > first.length && <li class="muted">and others</li>}
+      </ul>
+    </section>
   );
 }
 

@@ -24,13 +24,19 @@ type Refused = Awaited<ReturnType<RepositoryClient["mirrorRefs"]>>["refs"];
 interface Sent {
   readonly status: number;
   readonly faults: Faults;
-  readonly typed: { readonly url: string; readonly refs: string; readonly force: boolean; readonly prune: boolean };
+  readonly typed: {
+    readonly url: string;
+    readonly refs: string;
+    readonly force: boolean;
+    readonly prune: boolean;
+    readonly lfs: boolean;
+  };
 }
 
 const NOTHING_SENT: Sent = {
   status: 200,
   faults: NO_FAULTS,
-  typed: { url: "", refs: "refs/heads/ refs/tags/", force: false, prune: false },
+  typed: { url: "", refs: "refs/heads/ refs/tags/", force: false, prune: false, lfs: false },
 };
 
 /** What a button does to a mirror. */
@@ -50,7 +56,7 @@ export async function makeMirror(context: PageContext): Promise<Response> {
   const url = textOf(form, "url").trim();
   const authorization = textOf(form, "authorization").trim();
   const refs = textOf(form, "refs");
-  const typed = { url, refs, force: form.has("force"), prune: form.has("prune") };
+  const typed = { url, refs, force: form.has("force"), prune: form.has("prune"), lfs: form.has("lfs") };
   try {
     const prefixes = refs.split(/\s+/).filter((prefix) => prefix !== "");
     checkForm(url, authorization, prefixes);
@@ -61,6 +67,7 @@ export async function makeMirror(context: PageContext): Promise<Response> {
       force: typed.force,
       prune: typed.prune,
       maxPackBytes: null,
+      sendsLfs: typed.lfs,
     });
   } catch (error) {
     return show(context, { typed, ...refusalOf(error, { url: "url", authorization: "authorization", refs: "refs" }) });
@@ -124,9 +131,9 @@ async function readRefused(repository: RepositoryClient, { id, refused }: Mirror
 }
 
 function Shown({ mirror, refused, url }: { mirror: Mirror; refused: Refused; url: string }) {
-  const { id, state, error, syncedMs, refs, prefixes, force, prune, underWay } = mirror;
+  const { id, state, error, syncedMs, refs, prefixes, force, prune, underWay, lfs } = mirror;
   const shownUrl = visibleLine(mirror.url);
-  const words = [force && "forced", prune && "prunes"].filter((word) => word !== false);
+  const words = [force && "forced", prune && "prunes", lfs !== null && "Git LFS"].filter((word) => word !== false);
   return (
     <>
       <p>
@@ -149,6 +156,7 @@ function Shown({ mirror, refused, url }: { mirror: Mirror; refused: Refused; url
           </>
         )}
         {underWay !== null && `; ${underWay.done} of ${underWay.total} bytes are sent`}
+        {lfs !== null && <bdi>; {describeLfs(lfs)}</bdi>}
         {error !== null && <bdi>; {visibleLine(error)}</bdi>}
       </p>
       {refused.length > 0 && <Refusals refused={refused} count={mirror.refused} />}
@@ -163,6 +171,13 @@ function Shown({ mirror, refused, url }: { mirror: Mirror; refused: Refused; url
       </form>
     </>
   );
+}
+
+function describeLfs({ objects, missing, refused, refusal }: NonNullable<Mirror["lfs"]>): string {
+  const parts = [`${objects} objects of Git LFS were sent`];
+  if (missing > 0) parts.push(`${missing} are not here`);
+  if (refused > 0) parts.push(`${refused} are refused, such as ${visibleLine(refusal ?? "")}`);
+  return parts.join(", ");
 }
 
 function Refusals({ refused, count }: { refused: Refused; count: number }) {
@@ -219,6 +234,9 @@ function NewForm({ url, typed, faults }: { url: string; typed: Sent["typed"]; fa
       </Choice>
       <Choice type="checkbox" name="prune" value="on" isChosen={typed.prune}>
         Delete refs there that are not here
+      </Choice>
+      <Choice type="checkbox" name="lfs" value="on" isChosen={typed.lfs}>
+        Send objects of Git LFS, too
       </Choice>
       <p>
         <button class="main">Make the mirror</button>

@@ -1,4 +1,4 @@
-import type { QuotaDesk } from "../../repository/deployment.ts";
+import type { QuotaService } from "../../repository/deployment.ts";
 import type { RecordedPush } from "../../repository/tally/pushes.ts";
 import { includesRight } from "../../access/caller.ts";
 import { showSize } from "../parts/file-box.tsx";
@@ -6,7 +6,7 @@ import { type Faults, FaultNote, NO_FAULTS, TextField } from "../parts/fields.ts
 import { invalid, type Refusal } from "../parts/form-faults.ts";
 import { readForm, textOf } from "../parts/forms.ts";
 import { settingsUrl, showSettings } from "../parts/settings-frame.tsx";
-import { visibleLine } from "../parts/text.ts";
+import { shortId, visibleLine } from "../parts/text.ts";
 import { Ago } from "../parts/times.tsx";
 import type { PageContext } from "../parts/web-env.ts";
 
@@ -16,10 +16,7 @@ const MAX_FORM_BYTES = 4 * 1024;
 const PAGE_PUSHES = 50;
 const SHOWN_REFS = 10;
 
-/** Digits of an id that are shown. */
-const SHORT = 8;
-
-type Quota = Awaited<ReturnType<QuotaDesk["read"]>>;
+type Quota = Awaited<ReturnType<QuotaService["read"]>>;
 
 const LABELS = { maxBytes: "Bytes at most", maxObjects: "Objects at most" } as const;
 
@@ -143,7 +140,7 @@ function PushTable({ pushes }: { pushes: readonly RecordedPush[] }) {
                   <div>
                     <bdi>{visibleLine(ref.name)}</bdi>{" "}
                     <code class="muted">
-                      {ref.old?.slice(0, SHORT) ?? "new"} → {ref.new?.slice(0, SHORT) ?? "deleted"}
+                      {ref.old === null ? "new" : shortId(ref.old)} → {ref.new === null ? "deleted" : shortId(ref.new)}
                     </code>
                   </div>
                 ))}

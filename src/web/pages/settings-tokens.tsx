@@ -24,7 +24,7 @@ import { ShownOnce } from "../parts/shown-once.tsx";
 const MAX_FORM_BYTES = 64 * 1024;
 
 /** Whose tokens a page shows. */
-interface Desk {
+interface TokenPage {
   readonly place: Place;
   /** Of the list. */
   readonly url: string;
@@ -32,16 +32,16 @@ interface Desk {
 }
 
 /** `/{owner}/{repo}/settings/tokens`: the tokens of a repository. */
-export const tokensPage = (context: PageContext) => showDesk(context, repositoryDesk(context));
-export const makeToken = (context: PageContext) => make(context, repositoryDesk(context));
-export const revokeToken = (context: PageContext) => revoke(context, repositoryDesk(context));
+export const tokensPage = (context: PageContext) => showTokens(context, repositoryTokens(context));
+export const makeToken = (context: PageContext) => make(context, repositoryTokens(context));
+export const revokeToken = (context: PageContext) => revoke(context, repositoryTokens(context));
 
 /** `/-/tokens/{owner}`: the tokens for everything of an owner. */
-export const ownerTokensPage = (context: PageContext) => showDesk(context, ownerDesk(context));
-export const makeOwnerToken = (context: PageContext) => make(context, ownerDesk(context));
-export const revokeOwnerToken = (context: PageContext) => revoke(context, ownerDesk(context));
+export const ownerTokensPage = (context: PageContext) => showTokens(context, ownerTokens(context));
+export const makeOwnerToken = (context: PageContext) => make(context, ownerTokens(context));
+export const revokeOwnerToken = (context: PageContext) => revoke(context, ownerTokens(context));
 
-function repositoryDesk(context: PageContext): Desk {
+function repositoryTokens(context: PageContext): TokenPage {
   const { owner, name } = context.get("place");
   return {
     place: { owner, repository: name },
@@ -50,7 +50,7 @@ function repositoryDesk(context: PageContext): Desk {
   };
 }
 
-function ownerDesk(context: PageContext): Desk {
+function ownerTokens(context: PageContext): TokenPage {
   const owner = context.req.param("owner")!;
   if (!isOwnerName(owner)) throw new GitError("not-found", { what: "owner" });
   return {
@@ -75,21 +75,21 @@ function ownerDesk(context: PageContext): Desk {
   };
 }
 
-async function make(context: PageContext, desk: Desk): Promise<Response> {
+async function make(context: PageContext, page: TokenPage): Promise<Response> {
   const typed = readTypedToken(await readForm(context.req.raw, MAX_FORM_BYTES));
   const faults = checkTypedToken(typed);
-  if (Object.keys(faults).length > 0) return showDesk(context, desk, { typed, ...invalid(faults) });
+  if (Object.keys(faults).length > 0) return showTokens(context, page, { typed, ...invalid(faults) });
   try {
-    const { text } = await context.get("host").tokens.create(desk.place, toNewToken(typed));
+    const { text } = await context.get("host").tokens.create(page.place, toNewToken(typed));
     // Not a redirection: the token is shown once, and no URL may hold it.
-    return await showDesk(context, desk, { typed: NEW_TOKEN, faults: NO_FAULTS, status: 201, made: text });
+    return await showTokens(context, page, { typed: NEW_TOKEN, faults: NO_FAULTS, status: 201, made: text });
   } catch (error) {
-    return showDesk(context, desk, { typed, ...refusalOf(error, TOKEN_FIELDS) });
+    return showTokens(context, page, { typed, ...refusalOf(error, TOKEN_FIELDS) });
   }
 }
 
 /** A token that is gone already is as revoked as it should be. */
-async function revoke(context: PageContext, desk: Desk): Promise<Response> {
+async function revoke(context: PageContext, page: TokenPage): Promise<Response> {
   const id = textOf(await readForm(context.req.raw, MAX_FORM_BYTES), "id");
   try {
     // `current` would be the visitor's own.
@@ -97,12 +97,12 @@ async function revoke(context: PageContext, desk: Desk): Promise<Response> {
   } catch (error) {
     if (!isGitError(error, "not-found")) throw error;
   }
-  return context.redirect(desk.url, 303);
+  return context.redirect(page.url, 303);
 }
 
-async function showDesk(
+async function showTokens(
   context: PageContext,
-  desk: Desk,
+  page: TokenPage,
   sent: { typed: TypedToken; faults: Faults; status: number; made?: string } = {
     typed: NEW_TOKEN,
     faults: NO_FAULTS,
@@ -111,23 +111,23 @@ async function showDesk(
 ): Promise<Response> {
   const host = context.get("host");
   const after = new URL(context.req.url).searchParams.get("after") ?? "";
-  const found = await host.tokens.list(desk.place, after, PAGE_TOKENS + 1);
+  const found = await host.tokens.list(page.place, after, PAGE_TOKENS + 1);
   const tokens = found.slice(0, PAGE_TOKENS);
   const visitor = await host.visitor();
   const own = visitor.kind === "signed-in" ? visitor.id : null;
-  return desk.show(
+  return page.show(
     sent.status,
     <>
       {sent.made !== undefined && <ShownOnce what="Token" text={sent.made} />}
-      <TokenList tokens={tokens} action={desk.url} own={own} />
+      <TokenList tokens={tokens} action={page.url} own={own} />
       {found.length > tokens.length && (
         <p>
-          <a class="button" href={`${desk.url}?after=${tokens.at(-1)!.id}`}>
+          <a class="button" href={`${page.url}?after=${tokens.at(-1)!.id}`}>
             More
           </a>
         </p>
       )}
-      <NewTokenForm action={desk.url} typed={sent.typed} faults={sent.faults} />
+      <NewTokenForm action={page.url} typed={sent.typed} faults={sent.faults} />
     </>,
   );
 }

@@ -1,7 +1,8 @@
 // What pages that show a comparison share: how it is asked for, read and sent.
 import { GitError } from "../../format/errors.ts";
 import type { RepositoryClient } from "../../repository/calls.ts";
-import { type DiffFrame, drawDiff, drawFileDiff } from "../parts/diff-view.tsx";
+import type { DiffFrame } from "../parts/diff-file.tsx";
+import { drawDiff, drawFileDiff } from "../parts/diff-view.tsx";
 import { withQuery } from "../parts/urls.ts";
 
 /** Changed files on a page, and bytes of their patches. */

@@ -5,7 +5,7 @@ import { PAGE_ITEMS, Pager, readStart } from "../parts/pager.tsx";
 import { PlaceHeader } from "../parts/place-header.tsx";
 import { deleteNamed, DeleteForm } from "../parts/ref-rows.tsx";
 import { showPage } from "../parts/show-page.tsx";
-import { visibleLine, visibleName, visibleText } from "../parts/text.ts";
+import { shortId, visibleLine, visibleName, visibleText } from "../parts/text.ts";
 import { Ago } from "../parts/times.tsx";
 import { archiveUrl, commitUrl, pathUrl, placeUrl } from "../parts/urls.ts";
 import type { PageContext, PagePlace } from "../parts/web-env.ts";
@@ -80,7 +80,7 @@ function TagItem({ place, tag, nowMs }: { place: PagePlace; tag: ListedTag; nowM
           {isCommit ? (
             <>
               <a href={commitUrl(place, target.oid)}>
-                <code>{target.oid.slice(0, 8)}</code>
+                <code>{shortId(target.oid)}</code>
               </a>
               <a href={archiveUrl(place, name, "zip")}>
                 zip<span class="hush"> of {shown}</span>

@@ -40,8 +40,8 @@ export async function uploadPage(context: PageContext): Promise<Response> {
   return showForm(context, page, await newTypedCommit(context, page));
 }
 
-/** `POST /{owner}/{repo}/upload/{branch}/{directory}`: one commit with all files. A file of the same
- * name is replaced, unless it was changed after the form was made. */
+/** `POST /{owner}/{repo}/upload/{branch}/{directory}`: one commit with all files. A file of the
+ * same name is replaced, unless it was changed after the form was made. */
 export async function upload(context: PageContext): Promise<Response> {
   const form = await readLargeForm(context.req.raw, MAX_FORM_BYTES);
   const typed = readTypedCommit(form);

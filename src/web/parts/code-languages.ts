@@ -1,7 +1,8 @@
-// The languages that code is coloured in, by the tokenizers of CodeMirror. They read line by line and
-// keep a state in between, so that work on a text can be given up after any line, and parts of a text,
-// such as the hunks of a diff, can be read by themselves. Highlighters that apply patterns to a whole
-// text (highlight.js, Prism, Shiki) were slower on most languages, and cannot be stopped.
+// The languages that code is coloured in, by the tokenizers of CodeMirror. They read line by line
+// and keep a state in between, so that work on a text can be given up after any line, and parts of
+// a text, such as the hunks of a diff, can be read by themselves. Highlighters that apply patterns
+// to a whole text (highlight.js, Prism, Shiki) were slower on most languages, and cannot be
+// stopped.
 import {
   c,
   clike,
@@ -230,8 +231,8 @@ function withTags(language: CodeLanguage): CodeLanguage {
   };
 }
 
-/** Reads YAML. What looks for a key takes the cube of the rest of a line that has none, so that it is
- * told before that there is none. */
+/** Reads YAML. What looks for a key takes the cube of the rest of a line that has none, so that it
+ * is told before that there is none. */
 function readYaml(stream: StringStream, state: unknown): string | null {
   const line = state as { pair: boolean };
   if (stream.sol()) line.pair = false;

@@ -211,7 +211,8 @@ export function toTypedPath(path: string): string {
   return decodeText(path).replaceAll(/[\r\n]/g, "");
 }
 
-/** The path that a field names. Unless it was changed, it is that of the URL, which need not be UTF-8.
+/** The path that a field names. Unless it was changed, it is that of the URL, which need not be
+ * UTF-8.
  * @param path of the URL, byte string
  * @returns byte string */
 export function readTypedPath(typed: string, path: string): string {

@@ -80,8 +80,8 @@ export function drawRow({ lane, isLed, passing, down }: GraphRow, width: number)
   return drawn(paths, width);
 }
 
-/** Draws the lanes that pass between two rows: those that enter the second. It also makes the column
- * as wide as the graph is. */
+/** Draws the lanes that pass between two rows: those that enter the second. It also makes the
+ * column as wide as the graph is. */
 export function drawGap({ lane, isLed, passing }: GraphRow, width: number): string {
   const lanes = isLed ? [...passing, lane] : passing;
   const paths = lanes.map((at) => stroke(at, `M${x(at)} 0V2`));

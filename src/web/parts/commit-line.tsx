@@ -1,11 +1,8 @@
 import type { CommitRecord } from "../../repository/objects/commit-record.ts";
-import { subjectOf, visibleLine } from "./text.ts";
+import { shortId, subjectOf, visibleLine } from "./text.ts";
 import { Ago } from "./times.tsx";
 import { commitUrl } from "./urls.ts";
 import type { PagePlace } from "./web-env.ts";
-
-/** Digits of an id that are shown. */
-const SHORT = 8;
 
 /** A commit in one line: who, what, which, when. */
 export function CommitLine({ place, commit, nowMs }: { place: PagePlace; commit: CommitRecord; nowMs: number }) {
@@ -20,7 +17,7 @@ export function CommitLine({ place, commit, nowMs }: { place: PagePlace; commit:
       </a>
       <span class="push muted">
         <a href={commitUrl(place, oid)}>
-          <code>{oid.slice(0, SHORT)}</code>
+          <code>{shortId(oid)}</code>
         </a>{" "}
         <Ago iso={committer.date} nowMs={nowMs} />
       </span>

@@ -1,13 +1,10 @@
 import { raw } from "hono/html";
 import type { CommitRecord } from "../../repository/objects/commit-record.ts";
 import { arrangeGraph, drawGap, drawRow } from "./commit-graph.ts";
-import { subjectOf, visibleLine, visibleName } from "./text.ts";
+import { shortId, subjectOf, visibleLine, visibleName } from "./text.ts";
 import { Ago } from "./times.tsx";
 import { commitUrl, pathUrl } from "./urls.ts";
 import type { PagePlace } from "./web-env.ts";
-
-/** Digits of an id that are shown. */
-const SHORT = 8;
 
 const DAY = new Intl.DateTimeFormat("en", { dateStyle: "long", timeZone: "UTC" });
 
@@ -67,10 +64,10 @@ export function CommitList({
               </td>
               <td class="id">
                 <a href={commitUrl(place, commit.oid)}>
-                  <code>{commit.oid.slice(0, SHORT)}</code>
+                  <code>{shortId(commit.oid)}</code>
                 </a>{" "}
                 <a href={pathUrl(place, "tree", commit.oid, commit.path ?? path)}>
-                  Files<span class="hush"> at {commit.oid.slice(0, SHORT)}</span>
+                  Files<span class="hush"> at {shortId(commit.oid)}</span>
                 </a>
               </td>
             </tr>

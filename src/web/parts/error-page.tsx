@@ -1,6 +1,6 @@
 import { type GitErrorCode, isGitError } from "../../format/errors.ts";
 import { statusOf } from "../../format/http-status.ts";
-import { whenFull } from "../../store/chunks/full-storage.ts";
+import { explainFailure } from "../../store/known-failures.ts";
 import { showPage } from "./show-page.tsx";
 import { signInUrl } from "./urls.ts";
 import type { PageContext } from "./web-env.ts";
@@ -23,7 +23,7 @@ const HIDING: ReadonlySet<GitErrorCode> = new Set(["not-found", "unauthenticated
 
 /** Answers any thrown value with a page. The details of server errors go to the log only. */
 export async function showError(context: PageContext, thrown: unknown): Promise<Response> {
-  const error = whenFull(thrown) ?? thrown;
+  const error = explainFailure(thrown);
   if (isGitError(error) && HIDING.has(error.code)) return showMissing(context);
   const status = isGitError(error) ? statusOf(error.code) : 500;
   if (status >= 500) {

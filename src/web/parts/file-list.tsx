@@ -2,7 +2,7 @@ import { OID_BYTES, toHex } from "../../format/oid.ts";
 import { isTreeMode, SYMLINK_MODE, typeOfMode } from "../../format/tree.ts";
 import type { Directory } from "../../repository/files/list-files.ts";
 import { Icon } from "./icons.tsx";
-import { subjectOf, visibleName } from "./text.ts";
+import { shortId, subjectOf, visibleName } from "./text.ts";
 import { Ago } from "./times.tsx";
 import { commitUrl, pathUrl } from "./urls.ts";
 import type { PagePlace } from "./web-env.ts";
@@ -125,7 +125,7 @@ function Name({
   if (kind === "module")
     return (
       <>
-        {label} <code class="muted">@ {oid.slice(0, 8)}</code>
+        {label} <code class="muted">@ {shortId(oid)}</code>
       </>
     );
   return <a href={pathUrl(place, kind === "directory" ? "tree" : "blob", rev, path)}>{label}</a>;

@@ -13,8 +13,8 @@ const MAX_LINE_CHARS = 500;
  * text of 1,000 lines needs some 300,000. */
 const MAX_LOOKS = 6_000_000;
 
-/** Objects in a tokenizer's state: it may search all of them for each word. A text of 4,000 lines has
- * some 100. */
+/** Objects in a tokenizer's state: it may search all of them for each word. A text of 4,000 lines
+ * has some 100. */
 const MAX_STATE_OBJECTS = 2_000;
 
 /** The state is counted each time that so many chars have been read. */

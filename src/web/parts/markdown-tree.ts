@@ -30,7 +30,8 @@ const LANGUAGE_PREFIX = "language-";
 const TASK = /^\[([ xX])\] /;
 
 /** Fits a sanitized text into a page: headings are numbered below the page's and get ids, links and
- * images are resolved, lists of tasks get boxes, and what is too wide can be scrolled by keyboard. */
+ * images are resolved, lists of tasks get boxes, and what is too wide can be scrolled by
+ * keyboard. */
 export function fitIntoPage(tree: Root, links: MarkdownLinks): void {
   const fitting = new Fitting(links);
   fitting.visit(tree, false);
@@ -97,8 +98,8 @@ class Fitting {
     properties["rel"] = ["nofollow", "noopener"];
   }
 
-  /** An image of another site is not loaded: it would tell that site who reads here. What it shows is
-   * told, and links to it. */
+  /** An image of another site is not loaded: it would tell that site who reads here. What it shows
+   * is told, and links to it. */
   #fitImage(element: Element, inLink: boolean): ElementContent {
     const { src, alt } = element.properties;
     const from = typeof src === "string" ? this.#links.resolve(src, true) : null;

@@ -1,5 +1,5 @@
-// Markdown from repositories as HTML. It is parsed with GitHub's extensions, its HTML is parsed as a
-// browser does, and what is not on GitHub's list of elements and attributes is removed.
+// Markdown from repositories as HTML. It is parsed with GitHub's extensions, its HTML is parsed as
+// a browser does, and what is not on GitHub's list of elements and attributes is removed.
 import { defaultSchema, sanitize, type Schema } from "hast-util-sanitize";
 import { toHtml } from "hast-util-to-html";
 import type { Root } from "hast";
@@ -58,7 +58,8 @@ export function renderMarkdown(id: string, text: string, where: MarkdownPlace): 
   if (parsed === null) return null;
   const tree = sanitize(parsed, SCHEMA) as Root;
   fitIntoPage(tree, linksFrom(where));
-  // Safe: what the sanitizer let through, and what `fitIntoPage` makes of text, written out as HTML.
+  // Safe: what the sanitizer let through, and what `fitIntoPage` makes of text, written out as
+  // HTML.
   const html = raw(toHtml(tree)) as HtmlEscapedString;
   rendered.set(key, html, html.length);
   return html;

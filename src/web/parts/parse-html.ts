@@ -8,8 +8,8 @@ import {
 import { fromParse5 } from "hast-util-from-parse5";
 import type { Root } from "hast";
 
-/** Elements of a text. A text of 128 KiB has some 20,000; but where `<b id=1>`, `<b id=2>` and so on are
- * left open, a browser opens all of them again in each paragraph: 16 KB become a million. */
+/** Elements of a text. A text of 128 KiB has some 20,000; but where `<b id=1>`, `<b id=2>` and so
+ * on are left open, a browser opens all of them again in each paragraph: 16 KB become a million. */
 const MAX_ELEMENTS = 60_000;
 
 /** Levels of elements. Trees are walked by recursion, and no text needs more. */

@@ -1,5 +1,5 @@
-// Answers with pages. Every page passes through here: headers, frame, and whether the browser has it
-// already.
+// Answers with pages. Every page passes through here: headers, frame, and whether the browser has
+// it already.
 import { raw } from "hono/html";
 import type { Child } from "hono/jsx";
 import { checkConditions } from "../../format/conditional-request.ts";

@@ -1,5 +1,5 @@
-// Text from repositories, for people. What would be invisible, or would change how the text around it
-// is read, is written out: nobody can hide a change in it.
+// Text from repositories, for people. What would be invisible, or would change how the text around
+// it is read, is written out: nobody can hide a change in it.
 import { decodeText } from "../../format/byte-string.ts";
 
 /** Control characters but for tab and newline, and characters that reorder text or have no width.
@@ -41,4 +41,9 @@ function writeOut(char: string): string {
   if (code < 0x20) return String.fromCharCode(PICTURES + code);
   if (code === 0x7f) return String.fromCharCode(PICTURE_OF_DELETE);
   return `[U+${code.toString(16).toUpperCase().padStart(4, "0")}]`;
+}
+
+/** The digits of an object id that a list shows. */
+export function shortId(oid: string): string {
+  return oid.slice(0, 8);
 }

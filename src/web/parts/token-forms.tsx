@@ -2,14 +2,14 @@
 import { MAX_TOKEN_NAME, type Token } from "../../access/caller.ts";
 import { MAX_TOKEN_RULES } from "../../access/ref-rules.ts";
 import { encodeText } from "../../format/byte-string.ts";
-import type { TokenDesk } from "../../repository/deployment.ts";
+import type { TokenService } from "../../repository/deployment.ts";
 import { Choice, type Faults, FaultNote, SelectField, TextArea, TextField } from "./fields.tsx";
 import { textOf } from "./forms.ts";
 import { patternFault } from "./ref-pattern.ts";
 import { visibleLine, visibleName } from "./text.ts";
 import { Ago, toIso } from "./times.tsx";
 
-type NewToken = Parameters<TokenDesk["create"]>[1];
+type NewToken = Parameters<TokenService["create"]>[1];
 
 /** Tokens on a page. */
 export const PAGE_TOKENS = 100;

@@ -12,8 +12,8 @@ export type Visitor =
   /** @param name for people; `id` names the token, or is `operator` */
   | { readonly kind: "signed-in"; readonly name: string; readonly id: string };
 
-/** Where a visitor may make repositories: for every owner, for one, with this right for everything of
- * theirs, or nowhere. */
+/** Where a visitor may make repositories: for every owner, for one, with this right for everything
+ * of theirs, or nowhere. */
 export type MayCreate = "everywhere" | { readonly owner: string; readonly right: Right } | null;
 
 /** The repository that a page is about. */

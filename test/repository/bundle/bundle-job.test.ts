@@ -202,7 +202,7 @@ test("when the last branch is gone, so is the bundle", async () => {
   expect(await bundleKeys(repository)).toEqual([]);
 });
 
-test("a large bundle goes up in equal parts, in bounded memory", async () => {
+test("a large bundle goes up in equal parts, in bounded memory", { tags: "sweep" }, async () => {
   const chunks = new FaultyChunkStore(new MemoryChunkStore(), NO_FAULTS);
   const repository = new PushedRepository({ chunks });
   const tip = await pushNoise(repository, null, 20_000_000, 20);

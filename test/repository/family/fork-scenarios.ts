@@ -1,5 +1,5 @@
-/** Forks, branches that go from one repository to another, what is released, and deletions of what is
- * pinned: as scenarios of `faults`. */
+/** Forks, branches that go from one repository to another, what is released, and deletions of what
+ * is pinned: as scenarios of `faults`. */
 import assert from "node:assert/strict";
 import { isGitError } from "../../../src/format/errors.ts";
 import type { SyncAnswer } from "../../../src/repository/merge/sync-branch.ts";

@@ -1,6 +1,9 @@
-/** What clients do to repositories of a family. Each operation is of one repository, its target, and
- * knows in which states it may leave that. */
+/** What clients do to repositories of a family. Each operation is of one repository, its target,
+ * and knows in which states it may leave that. */
 import assert from "node:assert/strict";
+import { decodeBundleHeader } from "../../../src/format/bundle.ts";
+import { OID_BYTES, toHex } from "../../../src/format/oid.ts";
+import type { BundlePlan } from "../../../src/repository/bundle/bundle-plan.ts";
 import { MAINTENANCE_KINDS } from "../../../src/repository/maintenance/maintenance-jobs.ts";
 import type { PackPlan } from "../../../src/repository/pack/pack-plan.ts";
 import { makeObject } from "../../harness/pack-builder.ts";
@@ -8,7 +11,7 @@ import { readPack } from "../../harness/pack-reader.ts";
 import type { Random } from "../../harness/random.ts";
 import { ANYONE } from "../../harness/requester.ts";
 import type { RefStates } from "../faults/invariants.ts";
-import type { HexCommand } from "../pushing.ts";
+import type { HexCommand, PushedRepository } from "../pushing.ts";
 import { type History, noise } from "../simulation/history.ts";
 import type { FamilyWorld } from "./family-world.ts";
 
@@ -54,7 +57,8 @@ export interface PlannedClone {
   readonly plannedMs: number;
 }
 
-const BRANCHES = ["main", "side-0", "side-1", "side-2", "own"].map((name) => `refs/heads/${name}`);
+/** Where clients push to. */
+export const BRANCHES = ["main", "side-0", "side-1", "side-2", "own"].map((name) => `refs/heads/${name}`);
 const TAGS = ["v1", "v2"].map((name) => `refs/tags/${name}`);
 const PATHS = ["a", "b", "c", "d/a", "d/b", "e/a"];
 
@@ -192,75 +196,34 @@ export function anyFork(scene: Scene, target: string, parent: string): Operation
   return fork(scene, target, parent, isWhole ? null : chosen.map((name) => name.slice(11)), lifeMs);
 }
 
-/** A branch that follows the one of the same name in another repository. */
-export function sync(scene: Scene, target: string, source: string, branch: string): Operation {
-  const { world, states, history } = scene;
-  const name = `refs/heads/${branch}`;
-  const after = (before: RefStates, theirs: State): RefStates => {
-    const [old, tip] = [before.get(name), theirs?.get(name)];
-    const isForward = tip !== undefined && (old === undefined || history.closure([tip]).has(old));
-    return isForward ? new Map([...before, [name, tip]]) : before;
-  };
-  return {
-    name: `sync of ${branch} of ${target} from ${source}`,
-    target,
-    source,
-    async run() {
-      const argument = { branch, source: { repository: source, branch } };
-      const outcome = await world.ask(target, ({ repository }) => repository.call("syncBranch", argument, ANYONE));
-      const isRefused = outcome.kind === "failed" && ["conflict", "not-found"].includes(outcome.code);
-      assert.ok(outcome.kind === "done" || isRefused, JSON.stringify(outcome));
-    },
-    outcomes(statesOf) {
-      const before = states.get(target)!;
-      return before === null ? [before] : statesOf(source).map((theirs) => after(before, theirs));
-    },
-    // It may have deleted itself.
-    again: () => (states.get(target) === null ? null : sync(scene, target, source, branch)),
-  };
-}
-
-/** A merge of another repository's branch that is only tried: whatever comes of it, it leaves
- * nothing. */
-export function tryMerge(scene: Scene, target: string, source: string, branch: string): Operation {
-  const { world, states, random } = scene;
-  const ident = { name: "Ada", email: "ada@example.com", timeSeconds: 1_700_000_000, zone: "+0000" };
-  const argument = {
-    branch: random.pick([...BRANCHES]).slice("refs/heads/".length),
-    head: `${source}:${branch}`,
-    source: { repository: source, branch },
-    expected: null,
-    fastForward: "never",
-    isDryRun: true,
-    message: null,
-    author: ident,
-    committer: ident,
-  };
-  return {
-    name: `try of merging ${branch} of ${source} into ${argument.branch} of ${target}`,
-    target,
-    async run() {
-      const outcome = await world.ask(target, ({ repository }) => repository.call("merge", argument, ANYONE));
-      const isRefused = outcome.kind === "failed" && ["conflict", "not-found"].includes(outcome.code);
-      assert.ok(outcome.kind === "done" || isRefused, JSON.stringify(outcome));
-    },
-    outcomes: () => [states.get(target)!],
-    again: () => (states.get(target) === null ? null : tryMerge(scene, target, source, branch)),
-  };
-}
-
-/** A branch that goes from one repository to another, as somebody wants it. */
-export function anyBorrowing(scene: Scene, target: string, source: string): Operation {
-  const { random, states } = scene;
-  const branches = [...states.get(source)!.keys()].filter((name) => name.startsWith("refs/heads/"));
-  const branch = random.pick(branches.length === 0 ? BRANCHES : branches).slice("refs/heads/".length);
-  return random.below(3) === 0 ? tryMerge(scene, target, source, branch) : sync(scene, target, source, branch);
-}
-
 /** A new repository with all that another one has, from a backup. */
 export function restore(scene: Scene, target: string, source: string): Operation {
-  const refs = scene.states.get(source)!;
-  return { ...push(scene, target, refs), name: `restore of ${source} as ${target}` };
+  const { world, states } = scene;
+  return {
+    name: `restore of ${source} as ${target}`,
+    target,
+    parent: source,
+    async run() {
+      const outcome = await world.ask(source, ({ repository }) => repository.call("planBackup", undefined, ANYONE));
+      // There is no backup of a repository without refs.
+      if (outcome.kind === "unknown-repository" || (outcome.kind === "failed" && outcome.code === "not-found")) return;
+      assert.equal(outcome.kind, "done", JSON.stringify(outcome));
+      const { header, plan } = (outcome as { value: BundlePlan }).value;
+      const pack = await world.ask(source, (repository) => repository.stream(plan));
+      const { names, oids } = decodeBundleHeader(header).header;
+      const commands = names
+        .map((name, i): HexCommand => [name, null, toHex(oids, i * OID_BYTES)])
+        .filter(([name]) => name !== "HEAD");
+      const send = (repository: PushedRepository) => repository.receive(commands, pack, { atomic: true });
+      const { unpack, refs } = await world.ask(target, send);
+      assert.deepEqual([unpack, ...refs.map(({ error }) => error)], ["ok", ...commands.map(() => null)]);
+    },
+    outcomes: (statesOf) => statesOf(source).map((refs) => (refs === null || refs.size === 0 ? null : refs)),
+    again() {
+      const isPossible = states.get(target) === null && states.get(source) !== null && world.isNamed(target);
+      return isPossible ? restore(scene, target, source) : null;
+    },
+  };
 }
 
 /** The deletion of a repository. */

@@ -1,4 +1,4 @@
-import { afterEach, test } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { checkSoaks } from "./check-soaks.ts";
 import { restoreRealTime } from "../simulation/virtual-time.ts";
 
@@ -6,5 +6,10 @@ afterEach(restoreRealTime);
 
 test.each(Array.from({ length: 20 }, (_, i) => 1 + 50 * i))(
   "all repositories stay whole, and nothing is left over (50 runs from seed %i)",
-  (seed) => checkSoaks(seed, 50),
+  async (seed) => {
+    const { landed, living } = await checkSoaks(seed, 50);
+    expect(landed).toBeGreaterThanOrEqual(1);
+    expect(living).toBeGreaterThanOrEqual(15);
+  },
+  1_800_000,
 );

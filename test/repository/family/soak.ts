@@ -8,8 +8,8 @@ import type { Fault } from "../../harness/faulty-chunk-store.ts";
 import { History } from "../simulation/history.ts";
 import { VirtualTime } from "../simulation/virtual-time.ts";
 import { FamilyWorld } from "./family-world.ts";
+import { anyBorrowing, learn } from "./borrowings.ts";
 import {
-  anyBorrowing,
   anyFork,
   anyPush,
   clone,
@@ -31,9 +31,12 @@ const DAY_MS = 24 * HOUR_MS;
  * each. */
 const SETTLE_MS = 15 * DAY_MS;
 
-/** The most repositories of a run, and of those that exist at a time. */
-const MOST_REPOSITORIES = 20;
-const MOST_LIVING = 7;
+/** The most repositories of a run, those that exist at a time, and the least rounds. */
+const USUAL = { repositories: 20, living: 7, rounds: 15 };
+
+/** The same for each tenth seed. */
+const LARGE = { repositories: 40, living: 20, rounds: 30 };
+const LARGE_EVERY = 10;
 
 /** How many calls an operation makes, more or less. */
 const CALLS = 150;
@@ -42,7 +45,8 @@ const CALLS = 150;
 export interface SoakResult {
   readonly violations: readonly string[];
   readonly trace: readonly string[];
-  /** How often each kind of operation was done. */
+  /** How often each kind of operation was done, how many merges landed, and how many repositories
+   * existed at a time. */
   readonly counts: ReadonlyMap<string, number>;
 }
 
@@ -50,7 +54,7 @@ export interface SoakResult {
 export async function soak(seed: number): Promise<SoakResult> {
   const random = new Random(seed * 2_654_435_761);
   const time = new VirtualTime();
-  const run = new Soak(random, time);
+  const run = new Soak(random, time, seed % LARGE_EVERY === 0 ? LARGE : USUAL);
   const restore = time.install(random);
   try {
     await time.run(run.act());
@@ -72,11 +76,13 @@ class Soak implements SoakResult {
   readonly #random: Random;
   readonly #time: VirtualTime;
   #numbers = 0;
+  readonly #size: typeof USUAL;
   /** Whether several operations run at the same time. */
   #isCrowded = false;
 
-  constructor(random: Random, time: VirtualTime) {
+  constructor(random: Random, time: VirtualTime, size: typeof USUAL) {
     this.#random = random;
+    this.#size = size;
     this.#time = time;
     const world = new FamilyWorld({
       limits: {
@@ -107,7 +113,7 @@ class Soak implements SoakResult {
 
   async act(): Promise<void> {
     const { world, states } = this.scene;
-    for (let left = 15 + this.#random.below(15); left > 0 && this.violations.length === 0; left--) {
+    for (let left = this.#size.rounds + this.#random.below(15); left > 0 && this.violations.length === 0; left--) {
       await this.#together(this.#choose());
       if (left % 8 === 0) for (const id of states.keys()) await this.#checkOne(id);
     }
@@ -140,18 +146,23 @@ class Soak implements SoakResult {
     const { states } = scene;
     const random = this.#random;
     const living = [...states].filter(([, state]) => state !== null).map(([id]) => id);
-    const isRoom = living.length < MOST_LIVING && states.size < MOST_REPOSITORIES;
+    const isNameLeft = states.size < this.#size.repositories;
+    const isRoom = living.length < this.#size.living && isNameLeft;
+    this.counts.set("living", Math.max(living.length, this.counts.get("living") ?? 0));
     const free = living.filter((id) => others.every(({ target }) => target !== id));
     const forked = others.map(({ parent }) => parent).find((id) => id !== undefined && free.includes(id));
+    const isGrowing = this.#size === LARGE && isRoom;
+    if (isGrowing && living.length > 0 && random.below(3) === 0)
+      return anyFork(scene, this.#newId(), random.pick(living));
     const choice = random.below(23);
     if (living.length === 0 || (choice === 0 && isRoom)) {
-      return states.size < MOST_REPOSITORIES ? anyPush(scene, this.#newId()) : null;
+      return isNameLeft ? anyPush(scene, this.#newId()) : null;
     }
     if (choice < 5 && isRoom) return anyFork(scene, this.#newId(), random.pick(living));
     if (choice < 6 && isRoom) return restore(scene, this.#newId(), random.pick(living));
     if (free.length === 0) return null;
     const target = forked !== undefined && random.below(2) === 0 ? forked : random.pick(free);
-    if (choice < 8) return remove(scene, target);
+    if (choice < 8 && !isGrowing) return remove(scene, target);
     if (choice < 11) return maintain(scene, target);
     if (choice < 13) return clone(scene, target);
     // Two that take from each other at the same time have too many outcomes.
@@ -222,6 +233,13 @@ class Soak implements SoakResult {
    * @param isDone which of the operations were acknowledged */
   async #adopt(operations: readonly Operation[] = [], isDone: readonly boolean[] = []): Promise<void> {
     const { world, states } = this.scene;
+    const actual = new Map<string, State>();
+    for (const id of states.keys()) {
+      const refs = await world.watch(() => world.refsOf(id));
+      actual.set(id, refs);
+      const merges = await world.watch(() => learn(this.scene, id, refs));
+      if (merges > 0) this.counts.set("landed", merges + (this.counts.get("landed") ?? 0));
+    }
     const possible = new Map<string, readonly State[]>();
     const statesOf = (id: string): readonly State[] => [
       states.get(id)!,
@@ -233,10 +251,10 @@ class Soak implements SoakResult {
       possible.set(id, isCertain ? own[0]!.outcomes(statesOf) : statesOf(id));
     }
     for (const [id, may] of possible) {
-      const actual = await world.watch(() => world.refsOf(id));
-      if ((actual !== null || !this.#isOver(id)) && !may.some((state) => isSame(state, actual)))
-        this.fail(`${id} is ${tell(actual)} instead of ${may.map(tell).join(" or ")}`);
-      states.set(id, actual);
+      const refs = actual.get(id)!;
+      if ((refs !== null || !this.#isOver(id)) && !may.some((state) => isSame(state, refs)))
+        this.fail(`${id} is ${tell(refs)} instead of ${may.map(tell).join(" or ")}`);
+      states.set(id, refs);
     }
   }
 

@@ -2,9 +2,12 @@ import assert from "node:assert/strict";
 import { storePart } from "../../../src/repository/upload/part-upload.ts";
 import type { CallName } from "../../../src/repository/calls.ts";
 import { GitError } from "../../../src/format/errors.ts";
+import type { LfsCompletion } from "../../../src/repository/lfs/complete-lfs-upload.ts";
 import type { LfsBatchAnswer } from "../../../src/repository/lfs/lfs-objects.ts";
+import type { LfsUploadStatus } from "../../../src/repository/lfs/lfs-part-uploads.ts";
 import type { StoredLfsObject } from "../../../src/store/lfs/lfs-table.ts";
 import { newChunkCounters } from "../../../src/store/chunks/chunk-store.ts";
+import { tableExists } from "../../../src/store/sql/schema.ts";
 import { type ClientObject, objectOf, pointerOf } from "../../harness/lfs.ts";
 import { makeCommit, makeObject, makeTree, packOf } from "../../harness/pack-builder.ts";
 import { ANYONE } from "../../harness/requester.ts";
@@ -20,6 +23,8 @@ const first = makeVersion(null, "first");
 const named = objectOf("content that a pointer names");
 const unnamed = objectOf("content that nothing names");
 const sent = objectOf("content that the client sends to the bucket");
+const inParts = objectOf("content that comes in six parts, of up to ten bytes");
+const givenUp = objectOf("content whose upload in parts is given up");
 const pointer = makeObject("blob", pointerOf(named));
 const tree = makeTree(["100644", "a.bin", pointer]);
 const commit = makeCommit(tree, [first.commit.oid], "pointer\n");
@@ -41,7 +46,8 @@ function put({ oid, size, bytes }: ClientObject): Step {
       if (key === null) return;
       const { platform } = world.repository.repository.state;
       const body = new Blob([new Uint8Array(bytes)]).stream();
-      await storePart(platform.openChunks(newChunkCounters()), key, body, { sizeBytes: size, checksum: oid });
+      const chunks = platform.openChunks(newChunkCounters());
+      await storePart((...sent) => chunks.putStream(key, ...sent), body, { sizeBytes: size, checksum: oid });
       await ask(world, "addLfsObject", { ...object, key });
     },
   };
@@ -53,17 +59,74 @@ function send({ oid, size, bytes }: ClientObject): Step {
     name: "send",
     async run(world) {
       const objects = [{ oid, sizeBytes: size }];
-      const batch = { operation: "upload", objects, ref: null, signedAboveBytes: 0 };
+      const batch = { operation: "upload", objects, ref: null, largestBytes: 1_000, signedAboveBytes: 0 };
       const { begun } = (await ask(world, "lfsBatch", batch)) as LfsBatchAnswer;
       if (begun.length === 0) return;
       const [{ key }] = begun as [StoredLfsObject];
       await world.repository.repository.state.platform.openChunks(newChunkCounters()).put(key, bytes);
       const upload = key.slice(key.lastIndexOf("-") + 1);
-      assert.equal(await ask(world, "findLfsUpload", { oid, upload }), key);
+      assert.equal(await ask(world, "findSignedUpload", { oid, upload }), key);
       await ask(world, "addLfsObject", { oid, sizeBytes: size, key });
     },
   };
 }
+
+/** Bytes of a part in these scenarios. */
+const PART_BYTES = 10;
+
+/** The upload that is under way; null: none. */
+async function findUpload(world: World, { oid }: ClientObject): Promise<{ id: string; oid: string } | null> {
+  return world.watch(() => {
+    const { sql } = world.repository;
+    if (!tableExists(sql, "lfs_uploads")) return null;
+    const query = "SELECT id, oid FROM lfs_uploads WHERE oid = ? LIMIT 1";
+    return sql.exec<{ id: string; oid: string }>(query, oid).toArray()[0] ?? null;
+  });
+}
+
+/** As the agent sends an object: what was cut goes on.
+ * @param parts their numbers, in this order */
+async function sendParts(world: World, object: ClientObject, parts: readonly number[]): Promise<void> {
+  const { oid, size, bytes } = object;
+  let name = await findUpload(world, object);
+  if (name === null) {
+    const begun = await ask(world, "beginLfsUpload", { oid, sizeBytes: size, largestPartBytes: PART_BYTES });
+    if (begun === null) return;
+    name = { id: (begun as LfsUploadStatus).id, oid };
+  }
+  const status = (await ask(world, "readLfsUpload", name)) as LfsUploadStatus;
+  const chunks = world.repository.repository.state.platform.openChunks(newChunkCounters());
+  for (const part of parts) {
+    if (status.parts.includes(part)) continue;
+    const piece = bytes.subarray((part - 1) * PART_BYTES, part * PART_BYTES);
+    const wanted = { ...name, part, sizeBytes: piece.length, checksum: objectOf(piece).oid };
+    const place = (await ask(world, "beginLfsPart", wanted)) as { key: string; write: string };
+    const write = chunks.resumeMultipart(place.key, place.write);
+    const body = new Blob([new Uint8Array(piece)]).stream();
+    const tag = await storePart((...sent) => write.putPart(part, ...sent), body, wanted);
+    await ask(world, "addLfsPart", { ...wanted, tag });
+  }
+}
+
+const sendInParts: Step = {
+  name: "send in parts",
+  async run(world) {
+    await sendParts(world, inParts, [3, 1, 2, 6, 5, 4]);
+    const name = await findUpload(world, inParts);
+    if (name === null) return;
+    const { isDone } = (await ask(world, "completeLfsUpload", name)) as LfsCompletion;
+    assert.ok(isDone);
+  },
+};
+
+const giveUp: Step = {
+  name: "give an upload up",
+  async run(world) {
+    await sendParts(world, givenUp, [2]);
+    const name = await findUpload(world, givenUp);
+    if (name !== null) await ask(world, "endLfsUpload", name);
+  },
+};
 
 /** Objects of Git LFS, a push that names one, and what becomes of the others. */
 export const LFS_SCENARIOS: readonly Scenario[] = [
@@ -84,6 +147,21 @@ export const LFS_SCENARIOS: readonly Scenario[] = [
     check({ repository: { tables } }) {
       // A job that was cut off may find the other one only weeks later; the keys must agree always.
       assert.notEqual(tables.lfs.find(named.oid), null);
+    },
+  },
+  {
+    name: "LFS objects in parts, one given up",
+    async begin() {
+      const world = new World();
+      await push({ [MAIN]: first.commit.oid }, first.pack).run(world);
+      return world;
+    },
+    steps: [giveUp, sendInParts, put(named), push({ [MAIN]: commit.oid }, Buffer.from(packOf(commit, tree, pointer)))],
+    check({ store, repository: { tables } }) {
+      assert.equal(tables.lfsUploads.count(), 0);
+      assert.equal(tables.lfs.find(givenUp.oid), null);
+      // Where the answer to its beginning was lost, nobody knows a write's id: the bucket drops it.
+      assert.ok(store.writes.length <= 1, "parts that nothing removes");
     },
   },
 ];

@@ -57,6 +57,7 @@ export const MIRROR_SCENARIOS: readonly Scenario[] = [
         force: true,
         prune: true,
         maxPackBytes: null,
+        sendsLfs: false,
       }),
       alarms(1_000),
       push({ [MAIN]: second.commit.oid, [SIDE]: null }, second.pack),

@@ -57,7 +57,8 @@ function put(part: number, bytes: Uint8Array): Step {
       if (key === null) return;
       const body = new Blob([new Uint8Array(bytes)]).stream();
       const { platform } = world.repository.repository.state;
-      await storePart(platform.openChunks(newChunkCounters()), key, body, wanted);
+      const chunks = platform.openChunks(newChunkCounters());
+      await storePart((...bytes) => chunks.putStream(key, ...bytes), body, wanted);
       await ask(world, "addPart", { ...wanted, key });
     },
   };

@@ -27,7 +27,7 @@ async function askGit(dir: string, ref: string, path: string): Promise<Record<st
   return Object.fromEntries(found);
 }
 
-test("in tangled histories, from commit to commit in any order", async () => {
+test("in tangled histories, from commit to commit in any order", { tags: "sweep" }, async () => {
   const { dir, oids, repository } = await makeTangledHistory(21, 120, 9);
   const random = new Random(4);
   for (let round = 0; round < 60; round++) {
@@ -38,7 +38,7 @@ test("in tangled histories, from commit to commit in any order", async () => {
   }
 });
 
-test("after pushes, and merges, what was known before is carried on", async () => {
+test("after pushes, and merges, what was known before is carried on", { tags: "sweep" }, async () => {
   const dir = await makeLongHistory({ commits: 400, files: 80, longLines: 120, longEvery: 15 });
   const repository = new PushedRepository();
   await repository.pushFrom(dir, { "refs/heads/main": "main~130" });

@@ -9,7 +9,8 @@ import {
   toRows,
 } from "../../../src/store/index/object-columns.ts";
 import type { StoredNode } from "../../../src/store/index/node-pages.ts";
-import { type StoredFile, WorktreeFiles } from "../../../src/store/jobs/worktree-files.ts";
+import { WorktreeFiles } from "../../../src/store/jobs/worktree-files.ts";
+import type { StoredFile } from "../../../src/store/jobs/worktree-records.ts";
 import { NumberSet } from "../../../src/store/numbers/number-set.ts";
 import { editChunks } from "../../harness/edit-chunks.ts";
 import { editNode } from "../../harness/edit-nodes.ts";

@@ -1,3 +1,3 @@
 import { testPathResults } from "./path-results.ts";
 
-testPathResults({ commits: 600, files: 150, longLines: 400, longEvery: 20 }, 10);
+testPathResults({ commits: 200, files: 50, longLines: 200, longEvery: 20 }, 6);

@@ -67,6 +67,7 @@ export class GatedStore implements ChunkStore {
   read: ChunkStore["read"] = (...range) => this.#inner.read(...range);
   putStream: ChunkStore["putStream"] = (...object) => this.#inner.putStream(...object);
   createMultipart: ChunkStore["createMultipart"] = (key) => this.#inner.createMultipart(key);
+  resumeMultipart: ChunkStore["resumeMultipart"] = (key, id) => this.#inner.resumeMultipart(key, id);
   stream: ChunkStore["stream"] = (...range) => this.#inner.stream(...range);
   open: ChunkStore["open"] = (...range) => this.#inner.open(...range);
   putFile: ChunkStore["putFile"] = async (...file) => {

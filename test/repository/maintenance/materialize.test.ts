@@ -106,7 +106,7 @@ test("a history of renames and reverts, commit by commit and by leaps, of deltas
   }
 });
 
-test("of 1 file among 5,000 that changes, 1 object is written and few rows are read", async () => {
+test("of 1 file among 5,000 that changes, 1 object is written and few rows are read", { tags: "sweep" }, async () => {
   const opened = await open();
   const files = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`d${i % 50}/f${i}`, `file ${i}`]));
   await push(opened, files);
@@ -212,24 +212,28 @@ test("which branches are materialized can change", async () => {
   }
 });
 
-test("a large file is streamed, of one piece or of a small compressed one, sealed or hot", async () => {
-  const opened = await open();
-  const { repository } = opened;
-  await push(opened, {
-    noise: random.bytes(5_000_000),
-    zeros: new Uint8Array(5_000_000),
-    small: "small",
-    twin: new Uint8Array(5_000_000),
-  });
-  await run(opened);
-  await expectMain(opened);
-  const [event] = repository.events.filter((event) => event.event === "job" && event.kind === "materialize");
-  expect(event).toMatchObject({ files: 4, bytes: 15_000_005, again: false });
-  expect((event as { peakBytes: number }).peakBytes).toBeLessThan(100);
-  await push(opened, { zeros: new Uint8Array(6_000_000) });
-  await run(opened);
-  await expectMain(opened);
-});
+test(
+  "a large file is streamed, of one piece or of a small compressed one, sealed or hot",
+  { tags: "sweep" },
+  async () => {
+    const opened = await open();
+    const { repository } = opened;
+    await push(opened, {
+      noise: random.bytes(5_000_000),
+      zeros: new Uint8Array(5_000_000),
+      small: "small",
+      twin: new Uint8Array(5_000_000),
+    });
+    await run(opened);
+    await expectMain(opened);
+    const [event] = repository.events.filter((event) => event.event === "job" && event.kind === "materialize");
+    expect(event).toMatchObject({ files: 4, bytes: 15_000_005, again: false });
+    expect((event as { peakBytes: number }).peakBytes).toBeLessThan(100);
+    await push(opened, { zeros: new Uint8Array(6_000_000) });
+    await run(opened);
+    await expectMain(opened);
+  },
+);
 
 test("a commit of more paths than a worktree may have is refused, and the one before stays", async () => {
   const opened = await open({ maxWorktreePathBytes: 1_000 });

@@ -8,40 +8,44 @@ import { expectSound, longestChain, TinyPushes } from "./tiny-pushes.ts";
 const jobsOf = (repository: PushedRepository, kind: string) =>
   repository.events.filter((event) => event.event === "job" && event.kind === kind);
 
-test("many tiny pushes become one chunk, which a clone takes whole and git finds sound", async () => {
-  const repository = new PushedRepository();
-  const pushes = new TinyPushes(repository);
-  await pushes.push(REPACK_CHUNKS - 1);
-  expect(repository.tables.jobs.nextDueMs()).toBe(null);
-  await pushes.push(150 - REPACK_CHUNKS + 1);
-  const { objects, chunks } = repository.tables;
-  const before = objects.locate(objects.present());
-  expect(chunks.allInOrder().length).toBe(150);
-  expect(longestChain(repository)).toBeGreaterThan(149);
+test(
+  "many tiny pushes become one chunk, which a clone takes whole and git finds sound",
+  { tags: "sweep" },
+  async () => {
+    const repository = new PushedRepository();
+    const pushes = new TinyPushes(repository);
+    await pushes.push(REPACK_CHUNKS - 1);
+    expect(repository.tables.jobs.nextDueMs()).toBe(null);
+    await pushes.push(150 - REPACK_CHUNKS + 1);
+    const { objects, chunks } = repository.tables;
+    const before = objects.locate(objects.present());
+    expect(chunks.allInOrder().length).toBe(150);
+    expect(longestChain(repository)).toBeGreaterThan(149);
 
-  await repository.repository.runJobs(Date.now() + 1);
-  expect(jobsOf(repository, "repack")).toMatchObject([{ chunks: 150, objects: before.number.length, again: false }]);
-  expect(repository.tables.jobs.nextDueMs()).toBe(null);
-  const [merged, ...others] = chunks.allInOrder();
-  expect(others).toEqual([]);
-  expect(merged).toMatchObject({ key: null, packOffset: 0, whole: true, firstNumber: 1, push: 150 });
-  expect(longestChain(repository)).toBe(MAX_CHAIN_LINKS);
-  // Only the place has changed.
-  const after = objects.locate(objects.present());
-  for (const column of ["number", "oid", "type", "size", "introducer"] as const)
-    expect(after[column]).toEqual(before[column]);
-  expect(after.length.reduce((sum, length) => sum + length, 0)).toBe(merged!.size);
+    await repository.repository.runJobs(Date.now() + 1);
+    expect(jobsOf(repository, "repack")).toMatchObject([{ chunks: 150, objects: before.number.length, again: false }]);
+    expect(repository.tables.jobs.nextDueMs()).toBe(null);
+    const [merged, ...others] = chunks.allInOrder();
+    expect(others).toEqual([]);
+    expect(merged).toMatchObject({ key: null, packOffset: 0, whole: true, firstNumber: 1, push: 150 });
+    expect(longestChain(repository)).toBe(MAX_CHAIN_LINKS);
+    // Only the place has changed.
+    const after = objects.locate(objects.present());
+    for (const column of ["number", "oid", "type", "size", "introducer"] as const)
+      expect(after[column]).toEqual(before[column]);
+    expect(after.length.reduce((sum, length) => sum + length, 0)).toBe(merged!.size);
 
-  // A fetch of so few objects does not look for whole chunks.
-  await pushes.push(80);
-  await repository.repository.runJobs(Date.now() + 1);
-  expect(objects.lastNumber()).toBeGreaterThan(1_000);
-  const plan = await repository.planClone(pushes.tip);
-  const pieces = Array.from({ length: plan.pieces.length / PIECE_STRIDE }, (_, i) => plan.pieces[i * PIECE_STRIDE]);
-  expect(pieces).toEqual([PIECE.verbatim, PIECE.verbatim]);
-  expect(plan.undeltified.length).toBe(0);
-  await expectSound(await repository.clone(pushes.tip), pushes.tip);
-});
+    // A fetch of so few objects does not look for whole chunks.
+    await pushes.push(80);
+    await repository.repository.runJobs(Date.now() + 1);
+    expect(objects.lastNumber()).toBeGreaterThan(1_000);
+    const plan = await repository.planClone(pushes.tip);
+    const pieces = Array.from({ length: plan.pieces.length / PIECE_STRIDE }, (_, i) => plan.pieces[i * PIECE_STRIDE]);
+    expect(pieces).toEqual([PIECE.verbatim, PIECE.verbatim]);
+    expect(plan.undeltified.length).toBe(0);
+    await expectSound(await repository.clone(pushes.tip), pushes.tip);
+  },
+);
 
 test("each object is rewritten once: what is merged is left alone until it is sealed", { tags: "sweep" }, async () => {
   const repository = new PushedRepository();
@@ -69,7 +73,7 @@ test("a fetch that was planned before goes on with what it has", async () => {
   expect(Buffer.compare(await repository.stream(planned), before)).toBe(0);
 });
 
-test("pushes between others are merged as far as their numbers follow one another", async () => {
+test("pushes between others are merged as far as their numbers follow one another", { tags: "sweep" }, async () => {
   const repository = new PushedRepository();
   const pushes = new TinyPushes(repository);
   const large = new TinyPushes(repository, { noiseBytes: 300_000 });
@@ -89,7 +93,7 @@ test("pushes between others are merged as far as their numbers follow one anothe
   await expectSound(await repository.clone(large.tip), large.tip);
 });
 
-test("pushes that settle while a merge reads lose nothing", async () => {
+test("pushes that are applied while a merge reads lose nothing", async () => {
   const repository = new PushedRepository();
   const pushes = new TinyPushes(repository);
   await pushes.push(REPACK_CHUNKS);

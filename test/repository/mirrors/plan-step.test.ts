@@ -2,6 +2,8 @@ import { expect, test } from "vitest";
 import { NULL_OID_HEX } from "../../../src/format/oid.ts";
 import { planStep, type StepLimits } from "../../../src/repository/mirrors/plan-step.ts";
 import type { RefUpdate } from "../../../src/repository/mirrors/plan-updates.ts";
+import type { NumberSet } from "../../../src/store/numbers/number-set.ts";
+import type { Tables } from "../../../src/store/tables.ts";
 import { git, makeRepository, tryGit } from "../../harness/git.ts";
 import { makeHistory } from "../../harness/history.ts";
 import { PushedRepository } from "../pushing.ts";
@@ -59,6 +61,31 @@ test.each<[string, Partial<StepLimits>, least: number]>([
   await git(copy, "fsck", "--full", "--strict");
   expect(await git(copy, "for-each-ref")).toBe(await git(dir, "for-each-ref"));
 });
+
+test("only what is sent is planned, however much is left for later steps", async () => {
+  const dir = await makeHistory({ commits: 600, files: 8, branches: 5, tags: 4 });
+  const { repository, refs } = await push(dir);
+  const { tables, countLocated } = countIn(repository.tables);
+  const updates = [...refs].map(([name, oid]): RefUpdate => ({ name, old: NULL_OID_HEX, new: oid }));
+  const target = { capabilities: CAPABILITIES, refs: new Map<string, string>(), haves: new Set<string>() };
+  const { plan } = planStep(tables, updates, target, { ...NO_LIMITS, objects: 100 });
+  expect(plan!.objectCount).toBeLessThanOrEqual(100);
+  // Each object, the bases of deltas, and the commits half way.
+  expect(countLocated()).toBeLessThan(500);
+});
+
+/** Counts the objects whose rows are read. */
+function countIn(tables: Tables): { tables: Tables; countLocated: () => number } {
+  let located = 0;
+  const objects = new Proxy(tables.objects, {
+    get(index, name) {
+      if (name === "locate") return (numbers: NumberSet) => ((located += numbers.size), index.locate(numbers));
+      const value: unknown = Reflect.get(index, name, index);
+      return typeof value === "function" ? (value.bind(index) as unknown) : value;
+    },
+  });
+  return { tables: Object.create(tables, { objects: { value: objects } }) as Tables, countLocated: () => located };
+}
 
 test("a ref whose old value was merged as a second parent moves past the merge first", async () => {
   const dir = await makeRepository("merged.git", "--bare");

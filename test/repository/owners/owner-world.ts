@@ -5,8 +5,8 @@ import type { RepositoryEntry } from "../../../src/store/registry/repository-row
 import { FaultySql } from "../faults/faulty-sql.ts";
 import { NodeTransactor, NOTHING_OUTSIDE } from "../pushing.ts";
 
-/** One owner through several processes. Every call to its database, the registry or a repository is a
- * point, and one of them may fail. */
+/** One owner through several processes. Every call to its database, the registry or a repository is
+ * a point, and one of them may fail. */
 export class OwnerWorld {
   owner!: Owner;
   /** Ids of the repositories, by name. */
@@ -93,8 +93,8 @@ export class OwnerWorld {
     return this.#life.isOver;
   }
 
-  /** Does something until it succeeds, as a client that asks again; a process that died is followed by
-   * another. */
+  /** Does something until it succeeds, as a client that asks again; a process that died is followed
+   * by another. */
   async insist<T>(f: () => T | Promise<T>): Promise<T> {
     for (let tries = 0; ; tries++) {
       try {

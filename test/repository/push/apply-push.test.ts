@@ -303,7 +303,7 @@ describe("a repository that does not exist", () => {
 
 describe("when the database fails", () => {
   test.each(["before", "after"] as const)(
-    "%s a push was settled, memory and disk agree, and the next push succeeds",
+    "%s a push was applied, memory and disk agree, and the next push succeeds",
     async (when) => {
       let fails = false;
       const sql = new NodeSql();

@@ -83,6 +83,17 @@ export class SimulatedBucket {
       },
       createMultipart: async (key) =>
         this.#openMultipart(write, await write("begin", () => objects.createMultipart(key))),
+      resumeMultipart: (key, id) => {
+        const shared = objects.resumeMultipart(key, id);
+        return {
+          putPart: async (number, stream, length) => {
+            const bytes = await collect(stream);
+            return write("part", () => shared.putPart(number, new Blob([bytes]).stream(), length));
+          },
+          complete: (tags) => write("complete", () => shared.complete(tags)),
+          abort: () => write("abort", () => shared.abort()),
+        };
+      },
       read: (key, offset, length) => read("read", () => objects.read(key, offset, length)),
       stream: (key, offset, length) => read("stream", () => objects.stream(key, offset, length)),
       open: (key, offset, length) => read("open", () => objects.open(key, offset, length)),
@@ -112,6 +123,7 @@ export class SimulatedBucket {
     multipart: MultipartWrite,
   ): MultipartWrite {
     return {
+      id: multipart.id,
       putPart: (number, bytes) => {
         const copy = bytes.slice();
         return write("part", () => multipart.putPart(number, copy));

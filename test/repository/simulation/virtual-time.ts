@@ -26,8 +26,8 @@ let runs = 0;
 /** What runs on its own clock at the moment, and how to put the real one back. */
 let installed: { readonly time: VirtualTime; readonly restore: () => void } | null = null;
 
-/** Puts the process's own clock, timers and random ids back, if a run has replaced them: a run whose
- * test has timed out never gets to it. Such a run ends with an error. */
+/** Puts the process's own clock, timers and random ids back, if a run has replaced them: a run
+ * whose test has timed out never gets to it. Such a run ends with an error. */
 export function restoreRealTime(): void {
   installed?.restore();
   installed = null;

@@ -1,7 +1,8 @@
 import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
+import type { Bucket } from "../../../src/store/chunks/bucket.ts";
 import { newChunkCounters } from "../../../src/store/chunks/chunk-store.ts";
-import { type Bucket, R2ChunkStore } from "../../../src/store/chunks/r2-chunk-store.ts";
+import { R2ChunkStore } from "../../../src/store/chunks/r2-chunk-store.ts";
 import { collect, describeChunkStore, readAll } from "../chunk-store-contract.ts";
 
 describeChunkStore("R2", () => ({
@@ -129,5 +130,6 @@ function boundBucket(): Bucket {
     head: (key) => env.BUCKET.head(key),
     list: (options) => env.BUCKET.list(options),
     createMultipartUpload: (key) => env.BUCKET.createMultipartUpload(key),
+    resumeMultipartUpload: (key, id) => env.BUCKET.resumeMultipartUpload(key, id),
   };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { OID_BYTES } from "../../../src/format/oid.ts";
-import { CommitGraph, type NewNode } from "../../../src/store/graph/commit-graph.ts";
+import { CommitGraph } from "../../../src/store/graph/commit-graph.ts";
+import type { NewNode } from "../../../src/store/graph/parents-first.ts";
 import { NumberSet } from "../../../src/store/numbers/number-set.ts";
 import { newObjectColumns } from "../../../src/store/index/object-columns.ts";
 import { ObjectIndex } from "../../../src/store/index/object-index.ts";

@@ -27,7 +27,7 @@ function find(runs: IdRuns, oids: Uint8Array): number[][] {
 const runCount = (sql: NodeSql): number =>
   sql.exec<{ count: number }>("SELECT count(DISTINCT run) AS count FROM object_ids").one().count;
 
-test("ids are found in many runs, in those that are merged, and by another that opens them", () => {
+test("ids are found in many runs, in those that are merged, and by another that opens them", { tags: "sweep" }, () => {
   const { sql, runs } = open();
   const random = new Random(1);
   const oids = random.bytes(300_000 * OID_BYTES);

@@ -99,7 +99,7 @@ describe("a page", () => {
 });
 
 describeSome(1, [1, 2, 3], "seed %i", (seed) => {
-  test("chunks come back, in whatever order they are written, changed and removed", () => {
+  test("chunks come back, in whatever order they are written, changed and removed", { tags: "sweep" }, () => {
     const random = new Random(seed);
     const { sql, chunks } = open();
     const expected = new Map<number, SealedRow>();

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { REMOVED } from "../../../src/store/jobs/worktree-files.ts";
+import { REMOVED } from "../../../src/store/jobs/worktree-records.ts";
 import { type FileChange, WorktreeTable } from "../../../src/store/jobs/worktree-table.ts";
 import { createRepository } from "../../../src/store/sql/schema.ts";
 import { Random } from "../../harness/random.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { CountedSql, newSqlCounters } from "../../../src/store/sql/sql.ts";
-import { REMOVED } from "../../../src/store/jobs/worktree-files.ts";
+import { REMOVED } from "../../../src/store/jobs/worktree-records.ts";
 import { WorktreeTable } from "../../../src/store/jobs/worktree-table.ts";
 import { withDatabase } from "../database.ts";
 import { oidOf, put, remove, write } from "./worktree-samples.ts";

@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from "vitest";
-import type { Caller } from "../../../src/access/caller.ts";
+import type { Caller, Token, TokenScope } from "../../../src/access/caller.ts";
 import type { RepositoryName } from "../../../src/format/repository-name.ts";
+import { MAX_COUNTED_FORKS } from "../../../src/store/registry/fork-rows.ts";
 import { NAME_HOLD_MS, type RepositoryStanding, RESERVATION_MS } from "../../../src/store/registry/registry-answers.ts";
 import { Registry } from "../../../src/store/registry/registry.ts";
 import type { RepositoryDetails } from "../../../src/store/registry/repository-rows.ts";
@@ -19,6 +20,16 @@ const LIVE: RepositoryStanding = {
   sharedBytes: 0,
   expiresMs: null,
   parentId: null,
+};
+
+const READER: Omit<Token, "scope"> = {
+  id: "token",
+  name: "a reader's",
+  right: "read",
+  refs: null,
+  createdMs: 0,
+  expiresMs: null,
+  lastUsedMs: null,
 };
 
 let sql: NodeSql;
@@ -75,7 +86,7 @@ test("forks are listed to those who may read them, and outlive what they were ma
     return id;
   };
   const first = fork("you/first", root);
-  fork("you/hidden", root, "private");
+  const hidden = fork("you/hidden", root, "private");
   fork("me/second", root);
   fork("you/of-first", first);
   const forksOf = (id: string, caller: Caller = { kind: "anonymous" }, limit = 100) => {
@@ -85,6 +96,13 @@ test("forks are listed to those who may read them, and outlive what they were ma
   expect(forksOf(root)).toEqual([["me/second", "you/first"], null]);
   expect(forksOf(root, { kind: "operator" })).toEqual([["me/second", "you/first", "you/hidden"], null]);
   expect(forksOf(root, { kind: "anonymous" }, 1)).toEqual([["me/second"], "second"]);
+  // Nothing tells of the hidden one: there is no next page for it.
+  expect(forksOf(root, { kind: "anonymous" }, 2)).toEqual([["me/second", "you/first"], null]);
+  expect(forksOf(root, { kind: "operator" }, 2)).toEqual([["me/second", "you/first"], "first"]);
+  const of = (scope: TokenScope) => forksOf(root, { kind: "token", token: { ...READER, scope }, knownMs: 0 })[0];
+  expect(of({ owner: "YOU" })).toEqual(["me/second", "you/first", "you/hidden"]);
+  expect(of({ repositoryId: hidden })).toEqual(["me/second", "you/first", "you/hidden"]);
+  expect(of({ owner: "me" })).toEqual(["me/second", "you/first"]);
   expect(registry.read(named("you/of-first"))!.parent).toMatchObject({ id: first, owner: "you", name: "first" });
   registry.report(first, { kind: "deleted" }, 2);
   expect(registry.read(named("you/of-first"))!.parent).toMatchObject({ id: root, name: "root" });
@@ -99,11 +117,32 @@ test("forks are listed to those who may read them, and outlive what they were ma
   expect(registry.read(named("you/of-first"))!.parent).toMatchObject({ id: root });
 });
 
+test("forks are counted for whom they are shown to, up to a limit", () => {
+  const root = create("me/root");
+  for (let i = 0; i < MAX_COUNTED_FORKS + 5; i++) {
+    const id = create(`me/fork-${`${i}`.padStart(4, "0")}`);
+    registry.report(id, { ...LIVE, parentId: root }, 1);
+    if (i >= 12) registry.update(id, { visibility: "private" }, 1);
+  }
+  const firstOf = (caller: Caller) => {
+    const { first, count } = registry.readWithForks(named("me/root"), 10, caller)!.forks;
+    return [first.map(({ name }) => name).join(), count];
+  };
+  const ten = Array.from({ length: 10 }, (_, i) => `fork-000${i}`).join();
+  expect(firstOf({ kind: "anonymous" })).toEqual([ten, 12]);
+  expect(firstOf({ kind: "operator" })).toEqual([ten, MAX_COUNTED_FORKS]);
+  expect(registry.readWithForks(named("me/fork-0000"), 10, { kind: "operator" })!.forks).toEqual({
+    first: [],
+    count: 0,
+  });
+  expect(registry.readWithForks(named("me/none"), 10, { kind: "operator" })).toBeNull();
+});
+
 test("a registry of an older release gets what forks need", () => {
   sql = new NodeSql();
   registry = new Registry(sql, new NodeTransactor(sql));
   create("me/a");
-  sql.exec("DROP INDEX forks");
+  sql.exec("DROP INDEX forks_shown");
   sql.exec("DROP INDEX relatives");
   for (const column of ["parent", "family", "shared", "expires_ms"])
     sql.exec(`ALTER TABLE repositories DROP COLUMN ${column}`);

@@ -6,11 +6,16 @@ import { openNodes } from "../../../src/store/index/node-pages.ts";
 import { openTreeSums } from "../../../src/store/index/tree-sum-table.ts";
 import { ObjectIndex } from "../../../src/store/index/object-index.ts";
 import { JobQueue } from "../../../src/store/jobs/jobs.ts";
-import { REMOVED } from "../../../src/store/jobs/worktree-files.ts";
+import { REMOVED } from "../../../src/store/jobs/worktree-records.ts";
 import { WorktreeTable } from "../../../src/store/jobs/worktree-table.ts";
 import { NumberSet } from "../../../src/store/numbers/number-set.ts";
 import { PushLog } from "../../../src/store/refs/push-log.ts";
-import { createRepository, readRepository, type RepositoryRecord } from "../../../src/store/sql/schema.ts";
+import {
+  createRepository,
+  readRepository,
+  type RepositoryRecord,
+  SCHEMA_VERSION,
+} from "../../../src/store/sql/schema.ts";
 import { upgradeRepository } from "../../../src/store/upgrade.ts";
 import { withEmptyDatabase } from "../database.ts";
 
@@ -30,6 +35,14 @@ test("a repository exists from its creation on, once", () =>
     expect(readRepository(sql)).toEqual(record);
     expect(() => createRepository(sql, record)).toThrow();
   }));
+
+test.each([0, 1])("what a newer release wrote is refused, deleted (%i) or not", (deleted) =>
+  withEmptyDatabase((sql) => {
+    createRepository(sql, record);
+    sql.exec("UPDATE repository SET schema = 99, deleted = ?", deleted);
+    expect(() => readRepository(sql)).toThrow(`(schema 99, and this one knows ${SCHEMA_VERSION})`);
+  }),
+);
 
 test("a creation that fails leaves no tables", () =>
   withEmptyDatabase((sql, transactor) => {

@@ -101,7 +101,7 @@ pub const Late = struct {
     }
 
     /// Answers `NeedLarge`: the result of the present delta is stored undeltified.
-    pub fn settle(late: *Late, ix: *Indexer, oid: *const Oid, size: u32) Error!void {
+    pub fn place(late: *Late, ix: *Indexer, oid: *const Oid, size: u32) Error!void {
         const delta = late.present;
         const list = ix.entries.list.slice();
         list.items(.size)[delta] = size;

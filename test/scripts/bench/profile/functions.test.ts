@@ -12,7 +12,7 @@ test("the total of a function that calls itself counts once", () => {
   expect(costs).toEqual([
     ['inflate<Map & "Set">', "wasm", 3, 3],
     ["exec", "", 2, 2],
-    ["settle", "src/repository/push/apply-push.ts:10", 2, 7],
+    ["store", "src/repository/push/apply-push.ts:10", 2, 7],
     ["(garbage collector)", "", 1, 1],
     ["take", "src/repository/push/receive-pack.ts:10", 1, 8],
   ]);

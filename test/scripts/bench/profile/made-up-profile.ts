@@ -32,13 +32,14 @@ export function makeProfile(
   };
 }
 
-/** A push that settles, once called by itself, beside the runtime's and the collector's time, and some that is idle. */
+/** A push that is applied, once called by itself, beside the runtime's and the collector's time,
+ * and some that is idle. */
 export const PUSH = makeProfile(
   [
     ["take", "src/repository/push/receive-pack.ts", null],
-    ["settle", "src/repository/push/apply-push.ts", 0],
+    ["store", "src/repository/push/apply-push.ts", 0],
     ["exec", "", 1],
-    ["settle", "src/repository/push/apply-push.ts", 1],
+    ["store", "src/repository/push/apply-push.ts", 1],
     ['inflate<Map & "Set">', "wasm://wasm/0a1b", 3],
     ["(garbage collector)", "", null],
     ["(idle)", "", null],

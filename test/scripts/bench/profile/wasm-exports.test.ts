@@ -12,7 +12,8 @@ test("the exported functions of the module are those that the engine lists", () 
 });
 
 test("an export has the index of its function", () => {
-  // (module (func (result i32) i32.const 1) (func (export "two") (result i32) i32.const 2) (memory (export "memory") 1))
+  // (module (func (result i32) i32.const 1)
+  //   (func (export "two") (result i32) i32.const 2) (memory (export "memory") 1))
   const bytes = Uint8Array.from(
     Buffer.from(
       "0061736d010000000105016000017f030302000005030100010710020374776f0001066d656d6f727902000a0b02040041010b040041020b",

@@ -1,8 +1,9 @@
 import type { Caller, Right } from "../access/caller.ts";
 import { effectiveQuota } from "../access/quota.ts";
-import type { Deployment, Place, QuotaDesk } from "../repository/deployment.ts";
+import type { Deployment, Place, QuotaService } from "../repository/deployment.ts";
 import type { QuotaHolder } from "../store/registry/quota-table.ts";
-import { forgetRoutesTo, registryOf } from "./directory.ts";
+import { registryOf } from "./directory.ts";
+import { forgetRoutesTo } from "./known-routes.ts";
 import type { Env } from "./env.ts";
 import { findScope } from "./find-scope.ts";
 import { configuredLimits } from "./repository-object.ts";
@@ -10,7 +11,7 @@ import { configuredLimits } from "./repository-object.ts";
 /** Shows and sets quotas for one request, as far as its caller may.
  * @param demand
  * @see Deployment.demand */
-export function newQuotaDesk(env: Env, caller: () => Promise<Caller>, demand: Deployment["demand"]): QuotaDesk {
+export function newQuotaService(env: Env, caller: () => Promise<Caller>, demand: Deployment["demand"]): QuotaService {
   const registry = registryOf(env);
   const find = (place: Place, needed: Right) => findScope(env, place, caller, needed, demand);
   const read = async (holder: QuotaHolder) => {

@@ -2,13 +2,14 @@ import { authorise, type Caller, may } from "../access/caller.ts";
 import { GitError } from "../format/errors.ts";
 import type { Deployment, RepositoryRegistry } from "../repository/deployment.ts";
 import type { RepositoryEntry } from "../store/registry/repository-rows.ts";
-import { forgetRoute, registryOf } from "./directory.ts";
+import { registryOf } from "./directory.ts";
+import { forgetRoute } from "./known-routes.ts";
 import type { Env } from "./env.ts";
 import type { HostRequest } from "./host-request.ts";
 
 /** Lists, makes, changes and deletes repositories for a request.
  * @param demand @see Deployment.demand */
-export function newRepositoryDesk(
+export function newRepositoryRegistry(
   request: HostRequest,
   findCaller: () => Promise<Caller>,
   demand: Deployment["demand"],
@@ -31,6 +32,17 @@ export function newRepositoryDesk(
       // The name may belong to another repository than the one the route was opened for.
       authorise(caller, "read", entry);
       return showTo(caller, entry);
+    },
+    readWithForks: async (name, limit) => {
+      const caller = await findCaller();
+      const found = await registryOf(env).readWithForks(name, limit, caller);
+      if (found === null) return null;
+      const { entry, forks } = found;
+      authorise(caller, "read", entry);
+      return {
+        entry: showTo(caller, entry),
+        forks: { ...forks, first: forks.first.map((fork) => showTo(caller, fork)) },
+      };
     },
     listForks: async (parent, after, limit) => {
       const caller = await findCaller();

@@ -1,7 +1,7 @@
 import { type Caller, may, type Token } from "../access/caller.ts";
 import { GitError } from "../format/errors.ts";
 import type { NewToken } from "../store/registry/token-table.ts";
-import type { Deployment, Place, TokenDesk } from "../repository/deployment.ts";
+import type { Deployment, Place, TokenService } from "../repository/deployment.ts";
 import type { TokenEvent } from "../repository/events/events.ts";
 import { registryOf } from "./directory.ts";
 import type { Env } from "./env.ts";
@@ -14,7 +14,7 @@ import { forgetSessionsOf } from "./sessions.ts";
 /** Creates, shows and revokes tokens for one request, as far as its caller may.
  * @param demand
  * @see Deployment.demand */
-export function newTokenDesk(env: Env, caller: () => Promise<Caller>, demand: Deployment["demand"]): TokenDesk {
+export function newTokenService(env: Env, caller: () => Promise<Caller>, demand: Deployment["demand"]): TokenService {
   const registry = registryOf(env);
 
   const demandScope = (place: Place) => findScope(env, place, caller, "admin", demand);
@@ -56,8 +56,8 @@ export function newTokenDesk(env: Env, caller: () => Promise<Caller>, demand: De
   };
 }
 
-/** Has the log of the repository that a token is for tell of it. The token is made or revoked, whatever
- * becomes of that. */
+/** Has the log of the repository that a token is for tell of it. The token is made or revoked,
+ * whatever becomes of that. */
 async function noteToken(env: Env, caller: Caller, action: TokenEvent["action"], token: Token): Promise<void> {
   const { id, name, right, scope } = token;
   if ("owner" in scope) return;

@@ -1,0 +1,173 @@
+import { createReadStream, readFileSync } from "node:fs";
+import http from "node:http";
+import https from "node:https";
+import { setTimeout as sleep } from "node:timers/promises";
+import { readConfig } from "./git.ts";
+
+/** How often a request is tried, and the wait (ms) before the second time; it doubles each time, up
+ * to the longest. Together some four minutes. */
+const TRIES = 12;
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 30_000;
+
+/** Statuses that another attempt may change. */
+const PASSING = new Set([408, 429, 500, 502, 503, 504]);
+
+/** Bytes of a file that are read at a time. */
+const READ_BYTES = 256 * 1024;
+
+/** Milliseconds without a byte after which a connection counts as lost. */
+const SILENCE_MS = 120_000;
+
+/** What an answer says of a failure. */
+interface Failure {
+  readonly code: string | null;
+  readonly message: string;
+  readonly limitKind?: string;
+}
+
+/** An answer of the server that is no success. */
+export class ApiError extends Error {
+  readonly status: number;
+  /** The API's code, or "lfs"; null: something in between has answered. */
+  readonly code: string | null;
+  /** Which kind of limit was exceeded, of those that are told apart: `LimitKind`. */
+  readonly limitKind: string | undefined;
+
+  constructor(status: number, { code, message, limitKind }: Failure) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.limitKind = limitKind;
+  }
+}
+
+/** The body of a request: JSON, or bytes of a file. */
+export type Body =
+  | { readonly json: unknown }
+  | { readonly path: string; readonly sizeBytes: number; /** Default: 0. */ readonly from?: number };
+
+/** What a server answers. */
+export interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** Called with each number of bytes of a file that has gone out; a negative number takes those of a
+ * failed attempt back. */
+export type Sent = (bytes: number) => void;
+
+/** Requests to one server, with git's settings for it. */
+export class Transport {
+  readonly #origin: URL;
+  readonly #options: https.AgentOptions;
+  readonly #agent: http.Agent;
+
+  private constructor(origin: URL, options: https.AgentOptions) {
+    this.#origin = origin;
+    this.#options = options;
+    const { Agent } = origin.protocol === "https:" ? https : http;
+    this.#agent = new Agent({ keepAlive: true, ...options });
+  }
+
+  /** @param url any of the server's */
+  static async open(url: URL): Promise<Transport> {
+    const caFile = await readConfig("http.sslCAInfo", url.href);
+    const verifies = (await readConfig("http.sslVerify", url.href)) !== "false";
+    return new Transport(url, { rejectUnauthorized: verifies, ...(caFile !== null && { ca: readFileSync(caFile) }) });
+  }
+
+  /** Ends the connections. */
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  /** Sends a request, once.
+   * @param target path and query
+   * @throws the error of the network */
+  send(
+    method: string,
+    target: string,
+    given: http.OutgoingHttpHeaders,
+    body: Body | undefined,
+    sent: Sent,
+  ): Promise<Answer> {
+    const { protocol, hostname, port } = this.#origin;
+    const json = body !== undefined && "json" in body ? JSON.stringify(body.json) : null;
+    const headers: http.OutgoingHttpHeaders = { ...given };
+    if (json !== null) headers["Content-Type"] = "application/json";
+    if (body !== undefined && "path" in body) {
+      headers["Content-Type"] = "application/octet-stream";
+      headers["Content-Length"] = body.sizeBytes;
+    }
+    return new Promise((resolve, reject) => {
+      let sentBytes = 0;
+      const fail = (error: Error): void => {
+        sent(-sentBytes);
+        sentBytes = 0;
+        reject(error);
+      };
+      const { request: open } = protocol === "https:" ? https : http;
+      const settings = { hostname, port, method, path: target, headers, agent: this.#agent, timeout: SILENCE_MS };
+      const request = open({ ...settings, ...this.#options }, (response) => {
+        const pieces: Buffer[] = [];
+        response.on("data", (piece: Buffer) => pieces.push(piece));
+        response.on("error", fail);
+        response.on("end", () => {
+          const status = response.statusCode ?? 0;
+          if (status >= 300) sent(-sentBytes);
+          resolve({ status, text: Buffer.concat(pieces).toString() });
+        });
+      });
+      request.on("timeout", () => request.destroy(new Error("the server is silent")));
+      request.on("error", fail);
+      if (body === undefined || !("path" in body)) return void request.end(json ?? undefined);
+      const { path, from = 0, sizeBytes } = body;
+      if (sizeBytes === 0) return void request.end();
+      const file = createReadStream(path, { highWaterMark: READ_BYTES, start: from, end: from + sizeBytes - 1 });
+      file.on("error", (error) => request.destroy(error));
+      file.on("data", (piece) => {
+        sentBytes += piece.length;
+        sent(piece.length);
+      });
+      file.pipe(request);
+    });
+  }
+}
+
+/** Makes a request again and again while the network or the server fails.
+ * @throws ApiError, and the error of the network */
+export async function persist<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let tries = 1, waitMs = FIRST_WAIT_MS; ; tries++, waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (tries === TRIES || (error instanceof ApiError && !PASSING.has(error.status))) throw error;
+    }
+    await sleep(waitMs * (1 + Math.random()) * 0.5);
+  }
+}
+
+/** The value of an answer.
+ * @returns null: it has none
+ * @throws ApiError when it is no success */
+export function readAnswer<T>({ status, text }: Answer): T | null {
+  const value = parse<T & { error?: Failure; message?: string }>(text);
+  if (status < 300 && value?.error === undefined) return value;
+  if (value?.error !== undefined) throw new ApiError(status, value.error);
+  if (typeof value?.message === "string") throw new ApiError(status, { code: "lfs", message: value.message });
+  const [line = ""] = text
+    .replaceAll(/<[^>]*>/g, " ")
+    .trim()
+    .split("\n");
+  const message = `the server answered ${status}${line === "" ? "" : `: ${line.slice(0, 200)}`}`;
+  throw new ApiError(status, { code: null, message });
+}
+
+function parse<T>(text: string): T | null {
+  try {
+    return text.trim() === "" ? null : (JSON.parse(text) as T);
+  } catch {
+    return null;
+  }
+}

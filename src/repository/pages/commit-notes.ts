@@ -1,0 +1,83 @@
+import { isGitError } from "../../format/errors.ts";
+import { type Oid, toHex } from "../../format/oid.ts";
+import { isFileMode, isTreeMode, parseTree } from "../../format/tree.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
+import { peel, revisionOf } from "../objects/revision.ts";
+import { readTree } from "../objects/tree-contents.ts";
+
+/** Where git keeps the notes of commits. @see git-notes(1): core.notesRef */
+export const NOTES_REF = "refs/notes/commits";
+
+/** Bytes of a note that a page shows. */
+export const MAX_NOTE_BYTES = 64 * 1024;
+
+/** Bytes of the trees that are read for one commit. Those that git writes have a few dozen KiB
+ * together for a million notes; this is a directory of 15,000. */
+const MAX_TREE_BYTES = 1024 * 1024;
+
+/** A note of a commit. */
+export interface CommitNote {
+  /** Hex. */
+  readonly oid: string;
+  /** In the tree of notes. */
+  readonly path: string;
+  readonly sizeBytes: number;
+  /** Null: it has more than `MAX_NOTE_BYTES`. */
+  readonly text: string | null;
+}
+
+/** What has been noted of a commit. */
+export interface CommitNotes {
+  /** Usually one. Git joins several in this order, the deepest first. */
+  readonly notes: readonly CommitNote[];
+  /** False: there may be more, in trees that are too large. */
+  readonly isWhole: boolean;
+}
+
+const UTF_8 = new TextDecoder();
+
+/** Reads the notes of a commit. In the tree of notes a commit's id is the path of its note, with a
+ * slash after as many pairs of digits as whoever wrote it liked ("fan-out").
+ * @see git's notes.c: load_subtree() */
+export async function readNotes(repository: OpenRepository, commit: Oid): Promise<CommitNotes> {
+  const id = toHex(commit);
+  const notes: CommitNote[] = [];
+  let tree = findRoot(repository);
+  let path = "";
+  let left = MAX_TREE_BYTES;
+  for (let at = 0; tree !== null && at < id.length; at += 2) {
+    left -= sizeOf(repository, tree);
+    if (left < 0) return { notes, isWhole: false };
+    const entries = parseTree(await readTree(repository, tree));
+    const note = entries.find(({ name, mode }) => isFileMode(mode) && name === id.slice(at));
+    const pair = id.slice(at, at + 2);
+    const below = entries.find(({ name, mode }) => isTreeMode(mode) && name === pair);
+    if (note !== undefined) notes.unshift(await readNote(repository, note.oid, path + note.name));
+    tree = below?.oid ?? null;
+    path += `${pair}/`;
+  }
+  return { notes, isWhole: true };
+}
+
+/** The tree of all notes; null: there are none, or the ref leads to a file. */
+function findRoot(repository: OpenRepository): Oid | null {
+  const tip = repository.advertised.find(NOTES_REF);
+  if (tip === null) return null;
+  try {
+    return peel(repository, revisionOf(repository, repository.numberOf(tip)), "tree").oid;
+  } catch (error) {
+    if (isGitError(error, "wrong-type")) return null;
+    throw error;
+  }
+}
+
+async function readNote(repository: OpenRepository, oid: Oid, path: string): Promise<CommitNote> {
+  const sizeBytes = sizeOf(repository, oid);
+  const isShown = sizeBytes <= MAX_NOTE_BYTES;
+  const text = isShown ? UTF_8.decode((await repository.reader.read(repository.numberOf(oid))).bytes) : null;
+  return { oid: toHex(oid), path, sizeBytes, text };
+}
+
+function sizeOf(repository: OpenRepository, oid: Oid): number {
+  return repository.tables.objects.find(oid)?.size ?? 0;
+}

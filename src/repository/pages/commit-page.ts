@@ -1,0 +1,24 @@
+import { fromHex } from "../../format/oid.ts";
+import { showCommit, type ShownCommit } from "../diff/show-commit.ts";
+import { type CommitStatuses, statuses } from "../events/statuses.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
+import { type CommitNotes, readNotes } from "./commit-notes.ts";
+
+/** What the page of a commit shows besides its changes. */
+export interface CommitPage {
+  readonly commit: ShownCommit;
+  readonly checks: CommitStatuses;
+  readonly notes: CommitNotes;
+}
+
+/** Reads what the page of a commit shows.
+ * @param ref text, a revision
+ * @throws GitError as `resolveCommit` */
+export async function commitPage(repository: OpenRepository, ref: string): Promise<CommitPage> {
+  const commit = await showCommit(repository, ref);
+  return {
+    commit,
+    checks: await statuses(repository, commit.oid),
+    notes: await readNotes(repository, fromHex(commit.oid)),
+  };
+}

@@ -1,0 +1,64 @@
+/** The part of an R2 bucket that chunks need, so that this layer does not depend on the platform.
+ * @see https://developers.cloudflare.com/r2/api/workers/workers-api-reference/ */
+export interface Bucket {
+  put(key: string, bytes: Uint8Array | ReadableStream<Uint8Array>, options?: BucketPutOptions): Promise<BucketObject>;
+  get(key: string, options: { range: BucketRange }): Promise<BucketBody | null>;
+  /** @returns the object without a body when its version differs */
+  get(
+    key: string,
+    options: { range: BucketRange; onlyIf: { etagMatches: string } },
+  ): Promise<BucketBody | BucketObject | null>;
+  delete(keys: string[]): Promise<void>;
+  head(key: string): Promise<BucketObject | null>;
+  list(options: { prefix: string; cursor?: string; startAfter?: string }): Promise<BucketListing>;
+  createMultipartUpload(key: string): Promise<BucketUpload>;
+  resumeMultipartUpload(key: string, id: string): BucketUpload;
+}
+
+/** What is passed to a bucket along with an object. */
+export interface BucketPutOptions {
+  sha1?: Uint8Array;
+  httpMetadata?: { contentType: string };
+  customMetadata?: Record<string, string>;
+}
+
+/** A range of an object's bytes. */
+export interface BucketRange {
+  offset: number;
+  length: number;
+}
+
+/** A stored object. */
+export interface BucketObject {
+  readonly etag: string;
+  /** Size of the whole object, bytes. */
+  readonly size: number;
+  /** What the bucket checked when the object was written. */
+  readonly checksums?: { readonly sha256?: ArrayBuffer };
+}
+
+/** An object's bytes in the requested range. */
+export interface BucketBody extends BucketObject {
+  readonly body: ReadableStream<Uint8Array>;
+  arrayBuffer(): Promise<ArrayBuffer>;
+}
+
+/** One page of a listing. */
+export type BucketListing = { readonly objects: readonly { readonly key: string }[] } & (
+  | { readonly truncated: true; readonly cursor: string }
+  | { readonly truncated: false }
+);
+
+/** A multipart upload of a bucket. */
+export interface BucketUpload {
+  readonly uploadId: string;
+  uploadPart(number: number, bytes: Uint8Array | ReadableStream<Uint8Array>): Promise<BucketPart>;
+  complete(parts: BucketPart[]): Promise<unknown>;
+  abort(): Promise<void>;
+}
+
+/** A bucket's receipt for a part, needed to complete the upload. */
+export interface BucketPart {
+  partNumber: number;
+  etag: string;
+}
