@@ -68,7 +68,7 @@ test("the package holds the remote helper, which runs in the user's own Node", a
 
 test("the package holds the agent of Git LFS, which runs in the user's own Node", async () => {
   const others = process.env["PATH"]!.split(delimiter).filter((folder) => !folder.includes("node_modules"));
-  const program = join(dir, "node_modules/holdfast/dist/git-lfs-holdfast.js");
+  const program = join(dir, "node_modules/holdfast/src/web/assets/git-lfs-holdfast.cjs");
   const { stdout } = await run(program, ["--help"], { env: { ...process.env, PATH: others.join(delimiter) } });
   expect(stdout).toContain("git lfs-holdfast install");
 });
