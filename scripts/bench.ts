@@ -5,6 +5,7 @@ import { core } from "./bench/cases/core.ts";
 import { fetchCase } from "./bench/cases/fetch.ts";
 import { follow } from "./bench/cases/follow.ts";
 import { lfs } from "./bench/cases/lfs.ts";
+import { pages } from "./bench/cases/pages.ts";
 import { quick } from "./bench/cases/quick.ts";
 import { rest } from "./bench/cases/rest.ts";
 import { storm } from "./bench/cases/storm.ts";
@@ -28,6 +29,7 @@ const CASES: Readonly<Record<string, Case>> = {
   codec,
   rest,
   lfs,
+  pages,
   operations,
   profile,
 };

@@ -1,0 +1,173 @@
+/** Times of the web pages on long histories, beside cgit. */
+import { git } from "../../../test/harness/git.ts";
+import { authorization } from "../../../test/harness/authorization.ts";
+import { LONG_FILE, makeLongHistory } from "../../../test/harness/long-history.ts";
+import type { Bench } from "../figures/bench.ts";
+import { count, counts, defineCase } from "../figures/command.ts";
+import { type Cgit, openCgit, type PageTimes } from "../hosts/cgit.ts";
+import { apiPathOf, askHoldfast } from "../hosts/holdfast.ts";
+import type { Host } from "../hosts/host.ts";
+import { HOST_OPTIONS, openHosts } from "../hosts/hosts.ts";
+
+/** A push has a limit of objects: a long history is pushed in so many parts. */
+const PARTS = 4;
+
+/** Files that differ in the comparison, about. */
+const COMPARED_FILES = 700;
+
+/** Lines of `LONG_FILE` at the end. */
+const LONG_LINES = 3_500;
+
+export const pages = defineCase({
+  summary: "the web pages on long histories, beside cgit",
+  about: `"native" is cgit (package cgit) as a CGI program, without its cache. "again" is one page that was asked
+for before, "others" are pages that nobody has asked for yet, "first byte" is when a page begins.`,
+  options: {
+    commits: counts("of each history", [3_000, 80_000]),
+    files: counts("of each history, in the same order", [400, 4_000]),
+    requests: count("of each page", 50),
+    ...HOST_OPTIONS,
+  },
+  async measure({ commits, files, requests, ...values }, bench) {
+    const { holdfast } = await openHosts({ ...values, "no-native": true }, bench);
+    for (const [index, size] of commits.entries()) {
+      process.stderr.write(`making ${size} commits\n`);
+      const shape = { commits: size, files: files[index] ?? files.at(-1)!, longLines: LONG_LINES };
+      const dir = await makeLongHistory(shape);
+      const cgit = values["no-native"] ? undefined : openCgit(dir);
+      if (cgit === undefined) console.error("cgit is not measured (package cgit).");
+      const url = (await pushParts(dir, holdfast)).replace(/\.git$/, "");
+      for (const page of await listPages(dir, requests)) {
+        const work = { page: page.name, commits: size };
+        await bench.attempt(page.name, () => measurePage(page, { url, cgit, work, requests, bench }));
+      }
+      await measureAfterPushes(url, { page: "repository, first after a push", commits: size }, bench);
+    }
+  },
+});
+
+/** A page: the same for both sides, and others of its kind. */
+interface Page {
+  readonly name: string;
+  readonly again: Addresses;
+  readonly others: readonly Addresses[];
+}
+
+/** Below the repository's URL. `cgit` is null where it has no such page. */
+interface Addresses {
+  readonly holdfast: string;
+  readonly cgit: string | null;
+}
+
+/** Pushes `main` in parts, as fewer objects go into one push than a long history has. */
+async function pushParts(dir: string, host: Host): Promise<string> {
+  const url = await host.makeRepository();
+  const line = (await git(dir, "rev-list", "--first-parent", "--reverse", "main")).split("\n");
+  for (let part = 1; part <= PARTS; part++) {
+    process.stderr.write(`pushing part ${part} of ${PARTS}\n`);
+    const tip = line[Math.floor((line.length * part) / PARTS) - 1]!;
+    await git(dir, "push", "-q", url, `${tip}:refs/heads/main`);
+  }
+  await host.rest(url);
+  return url;
+}
+
+/** The pages that are measured, of a history as `makeLongHistory` makes it. */
+async function listPages(dir: string, requests: number): Promise<Page[]> {
+  const list = async (...args: readonly string[]): Promise<string[]> =>
+    spread((await git(dir, ...args)).split("\n"), requests);
+  const directories = await list("ls-tree", "-rd", "--name-only", "main");
+  const files = await list("ls-tree", "-r", "--name-only", "main");
+  const commits = await list("rev-list", "main");
+  const long = await list("rev-list", "main", "--", LONG_FILE);
+  const of = (names: readonly string[], toAddresses: (name: string) => Addresses): readonly Addresses[] =>
+    names.map(toAddresses);
+  const tree = (path: string): Addresses => ({ holdfast: `/tree/main/${path}`, cgit: `tree/${path}` });
+  const file = (path: string): Addresses => ({ holdfast: `/blob/main/${path}`, cgit: `tree/${path}` });
+  const log = (rev: string): Addresses => ({ holdfast: `/commits/${rev}`, cgit: `log/?id=${rev}` });
+  const pathLog = (path: string): Addresses => ({ holdfast: `/commits/main/${path}`, cgit: `log/${path}` });
+  const blame = (rev: string): Addresses => ({
+    holdfast: `/blame/${rev}/${LONG_FILE}`,
+    cgit: `blame/${LONG_FILE}?id=${rev}`,
+  });
+  const commit = (oid: string): Addresses => ({ holdfast: `/commit/${oid}`, cgit: `commit/?id=${oid}` });
+  const base = await findBase(dir);
+  const compare = (head: string): Addresses => ({
+    holdfast: `/compare/${base}...${head}`,
+    cgit: `diff/?id=${head}&id2=${base}`,
+  });
+  const recent = (await git(dir, "rev-list", "--first-parent", "-100", "main")).split("\n");
+  return [
+    { name: "repository", again: { holdfast: "", cgit: "" }, others: [] },
+    { name: "directory", again: tree("src"), others: of(directories, tree) },
+    { name: "file", again: file(LONG_FILE), others: of(files, file) },
+    { name: "commits", again: log("main"), others: of(commits, log) },
+    { name: "commits of a file", again: pathLog("README.md"), others: of(files, pathLog) },
+    { name: `blame of ${LONG_LINES} lines`, again: blame("main"), others: of(long.slice(0, 5), blame) },
+    { name: "commit", again: commit(commits[0]!), others: of(commits, commit) },
+    { name: `compare of ${COMPARED_FILES} files`, again: compare("main"), others: of(spread(recent, 5), compare) },
+  ];
+}
+
+/** Some of a list, evenly. */
+function spread(all: readonly string[], most: number): string[] {
+  return all.filter(
+    (_, index) => Math.floor((index * most) / all.length) !== Math.floor(((index - 1) * most) / all.length),
+  );
+}
+
+/** The newest commit from which on about `COMPARED_FILES` files have changed; the oldest where there
+ * are fewer. */
+async function findBase(dir: string): Promise<string> {
+  const line = (await git(dir, "rev-list", "--first-parent", "main")).split("\n");
+  for (let back = 64; back < line.length; back *= 2) {
+    const changed = (await git(dir, "diff", "--name-only", line[back]!, "main")).split("\n");
+    if (changed.length >= COMPARED_FILES) return line[back]!;
+  }
+  return line.at(-1)!;
+}
+
+interface Measured {
+  readonly url: string;
+  readonly cgit: Cgit | undefined;
+  readonly work: { readonly page: string; readonly commits: number };
+  readonly requests: number;
+  readonly bench: Bench;
+}
+
+/** First the others, which nobody may have asked for; then one page again and again. */
+async function measurePage({ again, others }: Page, { url, cgit, work, requests, bench }: Measured): Promise<void> {
+  process.stderr.write(`${work.page}\n`);
+  const measure = async (one: Addresses, kind: string, round: number): Promise<void> => {
+    bench.note(work, "holdfast", round, toMeasures(await timePage(url + one.holdfast), kind));
+    if (cgit !== undefined && one.cgit !== null)
+      bench.note(work, "native", round, toMeasures(await cgit(one.cgit), kind));
+  };
+  for (const [index, one] of others.entries()) await measure(one, "others", index + 1);
+  for (let request = 0; request <= requests; request++) await measure(again, "again", request);
+}
+
+function toMeasures({ firstMs, ms }: PageTimes, kind: string): Record<string, number> {
+  return { [`${kind} ms`]: ms, [`${kind}, first byte ms`]: firstMs };
+}
+
+/** How long the repository's page takes when a file has just been saved. */
+async function measureAfterPushes(url: string, work: Measured["work"], bench: Bench): Promise<void> {
+  for (let round = 1; round <= 5; round++) {
+    const operations = [{ op: "put", path: "README.md", content: `saved ${round} times\n` }];
+    const author = { name: "A", email: "a@example.com" };
+    const json = { branch: "main", message: "save", author, operations };
+    await askHoldfast(url, `${apiPathOf(url)}/commits`, { method: "POST", json });
+    bench.note(work, "holdfast", round, toMeasures(await timePage(url), "again"));
+  }
+}
+
+/** @throws Error unless the page comes whole, with success */
+async function timePage(url: string): Promise<PageTimes> {
+  const startMs = performance.now();
+  const response = await fetch(url, { headers: { ...authorization(), Accept: "text/html" } });
+  let firstMs = Number.NaN;
+  for await (const _ of response.body!) if (Number.isNaN(firstMs)) firstMs = performance.now() - startMs;
+  if (!response.ok) throw new Error(`${url} was answered with ${response.status}`);
+  return { firstMs, ms: performance.now() - startMs };
+}
