@@ -11,6 +11,8 @@ export interface PassedRequest {
   readonly path: string;
   /** Of its body. */
   sentBytes: number;
+  /** Of the server's answer; null: it has not begun. */
+  status: number | null;
 }
 
 /** A running proxy. */
@@ -30,7 +32,7 @@ export async function startFrontProxy(target: string, maxBodyBytes = Infinity): 
   const requests: PassedRequest[] = [];
   const sockets = new Set<Socket>();
   const server = createServer((incoming, response) => {
-    const noted: PassedRequest = { method: incoming.method!, path: incoming.url!, sentBytes: 0 };
+    const noted: PassedRequest = { method: incoming.method!, path: incoming.url!, sentBytes: 0, status: null };
     requests.push(noted);
     const refuse = (): void => {
       if (!response.headersSent) response.writeHead(413, { Connection: "close" });
@@ -42,6 +44,7 @@ export async function startFrontProxy(target: string, maxBodyBytes = Infinity): 
     const { hostname, port } = new URL(target);
     const { method, url: path, headers } = incoming;
     const outgoing = open({ hostname, port, method, path, headers }, (answer) => {
+      noted.status = answer.statusCode!;
       response.writeHead(answer.statusCode!, answer.headers);
       answer.on("error", () => response.destroy());
       answer.pipe(response);
