@@ -110,7 +110,7 @@ test("what cannot be told yet holds nobody up", () => {
   expect(rules.refuse(change("refs/tags/a", "move"))).toBe("protected: refs/** cannot be moved");
 });
 
-test("hostile patterns end with an error, not with the server's time", () => {
+test("hostile patterns end with an error, not with the server's time", { tags: "sweep" }, () => {
   const hostile = Array.from({ length: 100 }, () => rule(`refs/${"*a".repeat(95)}*c*b`, { noDelete: true }));
   const rules = new RefRules(hostile, WRITER);
   const name = `refs/${"a".repeat(1_000)}b`;

@@ -17,7 +17,7 @@ function outcome(apply: () => Uint8Array): string {
   }
 }
 
-test("deltas, whole and damaged, as the module applies them", () => {
+test("deltas, whole and damaged, as the module applies them", { tags: "sweep" }, () => {
   const random = new Random(11);
   const base = random.bytes(100_000);
   let good = 0;

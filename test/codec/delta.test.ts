@@ -9,7 +9,7 @@ import { noise, text } from "./sample.ts";
 
 const codec = instantiateCodec(wasm);
 
-test("deltas that git makes give the objects that git made them from", async () => {
+test("deltas that git makes give the objects that git made them from", { tags: "sweep" }, async () => {
   const repository = await makeRepository("deltas");
   const contents = new Map<string, Uint8Array>();
   for (let version = 0; version < 40; version++) {

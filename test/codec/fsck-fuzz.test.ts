@@ -97,7 +97,7 @@ const BYTES = ["", "", "", "\xff", "\xc0\x80", "\xe2\x80", "\xed\xa0\x80", "\xf4
 const encodeEntry = (dice: Dice, mode: string, name: Uint8Array): Buffer =>
   Buffer.concat([Buffer.from(`${mode} `), name, Buffer.alloc(1), dice.oid()]);
 
-test("names pieced together from what file systems confuse", async () => {
+test("names pieced together from what file systems confuse", { tags: "sweep" }, async () => {
   const dice = new Dice(1);
   const trees = Array.from({ length: 3000 }, (): RawObject => {
     // A third is a disguise with something inside, a third is a disguise with something around it,
@@ -140,7 +140,7 @@ test("every blob that git would check as .gitmodules or .gitattributes, and no o
   expect(new Set(gits)).toEqual(new Set(ours));
 });
 
-test("trees in and out of order, of good and odd entries, whole and damaged", async () => {
+test("trees in and out of order, of good and odd entries, whole and damaged", { tags: "sweep" }, async () => {
   const dice = new Dice(3);
   const trees = Array.from({ length: 2500 }, (): RawObject => {
     const entries = Array.from({ length: 1 + dice.roll(8) }, () => ({
@@ -200,7 +200,7 @@ test("commits with lines lost, doubled, swapped and damaged", async () => {
   expect(kinds).toBeGreaterThan(30);
 });
 
-test("tags with lines lost, doubled, swapped and damaged", async () => {
+test("tags with lines lost, doubled, swapped and damaged", { tags: "sweep" }, async () => {
   const dice = new Dice(5);
   const dir = await makeRepository("mktag");
   for (let count = 0; count < 250; count++) {
@@ -224,7 +224,7 @@ test("tags with lines lost, doubled, swapped and damaged", async () => {
   }
 });
 
-test("configuration pieced together", async () => {
+test("configuration pieced together", { tags: "sweep" }, async () => {
   const dice = new Dice(6);
   const tokens = [
     ...'[submodule "|[Submodule\t"|[submodule.|[submodule "a"]\n|"]\n|[|]|]\n|\nurl = |\nURL|\npath=|\nupdate =\t|= |url'.split(

@@ -97,7 +97,7 @@ test("a colliding block is no collision behind another chaining value", () => {
   }
 });
 
-test("no false alarm in 40 MB", () => {
+test("no false alarm in 40 MB", { tags: "sweep" }, () => {
   for (let seed = 1; seed <= 20; seed++) {
     const bytes = seed % 2 === 0 ? noise(2_000_000, seed) : repetitive(2_000_000, seed);
     try {

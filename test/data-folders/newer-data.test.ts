@@ -89,7 +89,7 @@ const messageOf = (what: string, known: number): string =>
   `the ${what} was stored by a newer release (schema 99, and this one knows ${known}), and is left as it is: ` +
   "deploy the newer release again";
 
-test("a repository", () => {
+test("a repository", { tags: "sweep" }, () => {
   const path = pathOf("RepositoryObject");
   return withVersion(path, SCHEMA_VERSION, "UPDATE repository SET schema = ?", async () => {
     await expectClosed(messageOf("repository", SCHEMA_VERSION));

@@ -34,7 +34,7 @@ test.each([
   expect(murmur3(`${text}/more`, text.length, 0)).toBe(hash);
 });
 
-test("a filter has its paths, and hardly any other", () => {
+test("a filter has its paths, and hardly any other", { tags: "sweep" }, () => {
   const random = new Random(1);
   const name = (): string => `${random.pick(["a", "dir", "\xe9t\xe9"])}${random.below(1_000)}`;
   const path = (): string => Array.from({ length: 1 + random.below(4) }, name).join("/");

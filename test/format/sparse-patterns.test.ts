@@ -189,7 +189,7 @@ describe("git agrees on", () => {
     await expectAgreement(files);
   });
 
-  test("random patterns", { timeout: 60_000 }, async () => {
+  test("random patterns", { tags: "sweep", timeout: 60_000 }, async () => {
     const random = new Random(11);
     const pieces = [
       "a",

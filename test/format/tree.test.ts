@@ -29,7 +29,7 @@ function makeEntries(random: Random): TreeEntry[] {
   return [...byName.values()];
 }
 
-test("random trees are encoded byte for byte as git mktree does, and parse back", async () => {
+test("random trees are encoded byte for byte as git mktree does, and parse back", { tags: "sweep" }, async () => {
   const dir = await makeRepository("trees");
   const random = new Random(10);
   const trees = Array.from({ length: 60 }, () => makeEntries(random));

@@ -1,7 +1,8 @@
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { git, listRefs, makeRepository } from "../harness/git.ts";
 import { makeHistory } from "../harness/history.ts";
+import { describeSome } from "../harness/sweep.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
 import { StoredRepository } from "../repository/stored-repository.ts";
 import { type FetchServer, startFetchServer } from "./fetch-server.ts";
@@ -9,11 +10,13 @@ import { countMissing, countReceived } from "../harness/received-pack.ts";
 
 const SHAPE = { commits: 120, files: 60, branches: 6, merges: 4, tags: 10 };
 
-describe.each([
+const STORED: readonly (readonly [string, { chunkBytes: number; hot?: boolean }])[] = [
   ["small chunks", { chunkBytes: 2_000 }],
   ["large chunks", { chunkBytes: 2_000_000 }],
   ["hot chunks", { chunkBytes: 50_000, hot: true }],
-])("one push in %s", (_, options) => {
+];
+
+describeSome(1, STORED, "one push in %s", ([, options]) => {
   let origin: string;
   let server: FetchServer;
   beforeAll(async () => {

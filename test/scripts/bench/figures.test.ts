@@ -78,24 +78,28 @@ test("each round of many samples has its own percentiles", () => {
   ]);
 });
 
-test("the spread is where other runs have their median, in 95 of 100 cases, whatever the number of rounds", () => {
-  const random = new Random(6);
-  // The sum of three dice of a hundred sides.
-  const run = (rounds: number): Sample[] => {
-    const roll = (): number => 1 + random.below(100);
-    return turns("holdfast", ...Array.from({ length: rounds }, () => 1000 + roll() + roll() + roll()));
-  };
-  for (const rounds of [2, 3, 5, 10, 20]) {
-    let [within, agreeing] = [0, 0];
-    for (let pair = 0; pair < 2000; pair++) {
-      const [one, other] = [summarize(run(rounds)), summarize(run(rounds))];
-      if (one.low <= other.median && other.median <= one.high) within++;
-      if (agree(one, other)) agreeing++;
+test(
+  "the spread is where other runs have their median, in 95 of 100 cases, whatever the number of rounds",
+  { tags: "sweep" },
+  () => {
+    const random = new Random(6);
+    // The sum of three dice of a hundred sides.
+    const run = (rounds: number): Sample[] => {
+      const roll = (): number => 1 + random.below(100);
+      return turns("holdfast", ...Array.from({ length: rounds }, () => 1000 + roll() + roll() + roll()));
+    };
+    for (const rounds of [2, 3, 5, 10, 20]) {
+      let [within, agreeing] = [0, 0];
+      for (let pair = 0; pair < 2000; pair++) {
+        const [one, other] = [summarize(run(rounds)), summarize(run(rounds))];
+        if (one.low <= other.median && other.median <= one.high) within++;
+        if (agree(one, other)) agreeing++;
+      }
+      expect([rounds, within > 1890, within < 1990]).toEqual([rounds, true, true]);
+      expect([rounds, agreeing > 1800]).toEqual([rounds, true]);
     }
-    expect([rounds, within > 1890, within < 1990]).toEqual([rounds, true, true]);
-    expect([rounds, agreeing > 1800]).toEqual([rounds, true]);
-  }
-});
+  },
+);
 
 test("rounds of several samples spread by their medians, and a clock's step is always within", () => {
   const samples = [10, 12, 20, 22].map((value, index) => ({ ...turns("native", value)[0]!, round: 1 + (index >> 1) }));

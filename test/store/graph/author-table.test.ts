@@ -34,7 +34,7 @@ function describe(table: AuthorTable, graph: CommitGraph, number: number): Autho
   return { number, author, time: table.time(position), zone: table.zone(position) };
 }
 
-test("20,000 commits, entered by hundreds and some of them twice, come back from few rows", () => {
+test("20,000 commits, entered by hundreds and some of them twice, come back from few rows", { tags: "sweep" }, () => {
   const sql = open(20_000);
   const table = openTable(sql);
   const numbers = [...table.missing()];
@@ -68,7 +68,7 @@ test("commits that are removed are missing, and are entered again among the othe
   expect(openTable(sql).missing()).toHaveLength(0);
 });
 
-test("authors with the longest names fit into rows, however many are entered at once", () => {
+test("authors with the longest names fit into rows, however many are entered at once", { tags: "sweep" }, () => {
   const sql = open(5_000);
   let longest = 0;
   const watched: Sql = {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { CommitGraph } from "../../../src/store/graph/commit-graph.ts";
 
-test("commits of pushes whose numbers have the same lowest bits are found at once", () => {
+test("commits of pushes whose numbers have the same lowest bits are found at once", { tags: "sweep" }, () => {
   const graph = new CommitGraph();
   const commits = 50_000;
   const startMs = performance.now();

@@ -74,7 +74,7 @@ test("a merge leaves out what was removed", () => {
   expect(found.slice(109_000).every((numbers, i) => !numbers.includes(109_001 + i))).toBe(true);
 });
 
-test("ids whose first bytes are equal stay together, and all are found", () => {
+test("ids whose first bytes are equal stay together, and all are found", { tags: "sweep" }, () => {
   const { runs } = open();
   const oids = new Random(4).bytes(200_000 * OID_BYTES);
   // Some 780 ids share each prefix.

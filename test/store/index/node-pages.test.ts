@@ -87,7 +87,7 @@ test("100,000 commits, pushed one by one, are few rows", { tags: "sweep" }, () =
   expect(readAllNodes(sql).numbers).toHaveLength(100_000);
 });
 
-test("pages grow further when much is added at a time", () => {
+test("pages grow further when much is added at a time", { tags: "sweep" }, () => {
   const sql = open();
   const random = new Random(1);
   const nodes = Array.from({ length: 50_000 }, (_, i) => makeNode(random, i + 1));
@@ -98,7 +98,7 @@ test("pages grow further when much is added at a time", () => {
   expect(Math.max(...sizes)).toBeLessThanOrEqual(PAGE_BYTES);
 });
 
-test("a node that fills a row has a page of its own, and one that does not fit is refused", () => {
+test("a node that fills a row has a page of its own, and one that does not fit is refused", { tags: "sweep" }, () => {
   const sql = open();
   const node = (number: number, bytes: number): StoredNode => ({
     number,

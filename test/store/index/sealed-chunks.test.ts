@@ -136,7 +136,7 @@ describeSome(1, [1, 2, 3], "seed %i", (seed) => {
   });
 });
 
-test("a first push of 100 chunks writes one row, and 50,000 chunks are 49", () => {
+test("a first push of 100 chunks writes one row, and 50,000 chunks are 49", { tags: "sweep" }, () => {
   const random = new Random(1);
   const { sql, chunks } = open();
   chunks.put(makePush(random, 1, 100));
@@ -146,7 +146,7 @@ test("a first push of 100 chunks writes one row, and 50,000 chunks are 49", () =
   expect(Math.max(...sizes(sql))).toBeLessThan(65_536);
 });
 
-test("a push moves no chunk to another page, and fills the last one first", () => {
+test("a push moves no chunk to another page, and fills the last one first", { tags: "sweep" }, () => {
   const random = new Random(1);
   const { sql, chunks } = open();
   const pages = (): number[][] =>

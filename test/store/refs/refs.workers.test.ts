@@ -212,7 +212,7 @@ test("prefixes: overlapping, exact, unknown, few and many", () =>
     check(Array.from({ length: 200 }, () => `refs/${random.below(2) > 0 ? "heads" : "tags"}/${random.below(300)}`));
   }));
 
-test("30,000 refs, 60,000 prefixes", () =>
+test("30,000 refs, 60,000 prefixes", { tags: "sweep" }, () =>
   withDatabase((sql, transactor) => {
     const refs = new RefStore(sql);
     transactor.transactionSync(() => {
@@ -224,4 +224,5 @@ test("30,000 refs, 60,000 prefixes", () =>
     expect(refs.all().names).toHaveLength(30_000);
     expect(refs.withPrefixes(["refs/pull/123"]).names).toHaveLength(111);
     expect(refs.withPrefixes(Array.from({ length: 60_000 }, (_, i) => `refs/pull/${i}/`)).names).toHaveLength(30_000);
-  }));
+  }),
+);
