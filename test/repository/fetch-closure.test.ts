@@ -123,8 +123,8 @@ async function listRefs(): Promise<[string, string][]> {
   return lines.map((line) => line.split(" ") as [string, string]);
 }
 
-// In the last one the client is sent a shallow line for a commit that it does not get.
-testSome(3, [1, 2, 229, 3, 4, 5, 6, 7, 8, 9, 10], "no client is left with a hole: lives %i", async (seed) => {
+// In the first one the client is sent a shallow line for a commit that it does not get.
+testSome(1, [229, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10], "no client is left with a hole: lives %i", async (seed) => {
   const random = new Random(seed);
   const server = new MovingServer(random, await listRefs());
   for (let pushes = random.below(6); pushes >= 0; pushes--) await server.advance();
@@ -152,7 +152,7 @@ testSome(3, [1, 2, 229, 3, 4, 5, 6, 7, 8, 9, 10], "no client is left with a hole
   }
 });
 
-test("bases that were pushed behind their deltas go out before them", async () => {
+test("bases that were pushed behind their deltas go out before them", { tags: "sweep" }, async () => {
   // More objects than are looked up one by one. Of every three, the first is a delta on the second,
   // and that on the third.
   const chains = Array.from({ length: 400 }, (_, i) => {

@@ -47,7 +47,7 @@ function pushBlobs(repository: PushedRepository, blobs: readonly MadeObject[], e
   return repository.push([["refs/heads/main", null, commit.oid]], pack);
 }
 
-test("git's deltas on a large text: thin, in one pack, and on what was made so", async () => {
+test("git's deltas on a large text: thin, in one pack, and on what was made so", { tags: "sweep" }, async () => {
   const dir = await makeRepository("text");
   const lines = Array.from({ length: 60_000 }, (_, i) => `${i} ${Math.imul(i, 0x9e37_79b1).toString(16)}\n`);
   const versions = [
@@ -138,7 +138,7 @@ test("what is malformed in a large delta refuses the push, and leaves nothing", 
   }
 });
 
-test("copies to and fro, and small pushes of much, end at the limit of a push's work", async () => {
+test("copies to and fro, and small pushes of much, end at the limit of a push's work", { tags: "sweep" }, async () => {
   const random = new Random(4);
   const base = makeObject("blob", Buffer.from(random.bytes(20 * MIB)).fill("to and fro ", 0, 19 * MIB));
   const far = Array.from({ length: 4_000 }, (_, i) => copy(((i * 7) % 19) * MIB, 1));

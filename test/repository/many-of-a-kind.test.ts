@@ -12,7 +12,7 @@ import { BLOB, pushMany, TREE } from "./many-objects.ts";
 import { PushedRepository } from "./pushing.ts";
 import { fromHex } from "./stored-repository.ts";
 
-test("8,000 tags of each other, a ref at each", async () => {
+test("8,000 tags of each other, a ref at each", { tags: "sweep" }, async () => {
   const repository = new PushedRepository();
   const commit = makeCommit(TREE);
   const tags: MadeObject[] = [];

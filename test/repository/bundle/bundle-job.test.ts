@@ -91,42 +91,46 @@ test("a bundle has every branch and tag, HEAD, and all that they lead to, and no
   expect(objects.split("\n").sort()).toEqual(expected.split("\n").sort());
 });
 
-test("a bundle is built a minute after the push that makes it worth it, and anew when a fifth has come since", async () => {
-  const repository = new PushedRepository();
-  const { state } = repository.repository;
-  const isPlanned = (): boolean =>
-    repository.sql.exec("SELECT 1 FROM jobs WHERE kind = 'bundle'").toArray().length === 1;
-  let tip = await pushNoise(repository, null, 4_100_000);
-  expect(isPlanned()).toBe(false);
-  tip = await pushNoise(repository, tip, 100_000);
-  expect(isPlanned()).toBe(true);
-  let now = Date.now();
-  await repository.repository.runJobs(now + MINUTE_MS / 2);
-  expect(await repository.repository.bundles()).toEqual([]);
-  await repository.repository.runJobs(now + MINUTE_MS);
-  const first = await currentBundle(repository);
-  expect(first.sizeBytes).toBeGreaterThan(4_200_000);
-  expect(isPlanned()).toBe(false);
+test(
+  "a bundle is built a minute after the push that makes it worth it, and anew when a fifth has come since",
+  { tags: "sweep" },
+  async () => {
+    const repository = new PushedRepository();
+    const { state } = repository.repository;
+    const isPlanned = (): boolean =>
+      repository.sql.exec("SELECT 1 FROM jobs WHERE kind = 'bundle'").toArray().length === 1;
+    let tip = await pushNoise(repository, null, 4_100_000);
+    expect(isPlanned()).toBe(false);
+    tip = await pushNoise(repository, tip, 100_000);
+    expect(isPlanned()).toBe(true);
+    let now = Date.now();
+    await repository.repository.runJobs(now + MINUTE_MS / 2);
+    expect(await repository.repository.bundles()).toEqual([]);
+    await repository.repository.runJobs(now + MINUTE_MS);
+    const first = await currentBundle(repository);
+    expect(first.sizeBytes).toBeGreaterThan(4_200_000);
+    expect(isPlanned()).toBe(false);
 
-  tip = await pushNoise(repository, tip, 24_000_000);
-  await repository.repository.runJobs((now = Date.now()) + MINUTE_MS);
-  const second = await currentBundle(repository);
-  expect(second.token).toBeGreaterThan(first.token);
-  expect(second.sizeBytes).toBeGreaterThan(28_200_000);
-  // Clients are downloading the first.
-  expect((await bundleKeys(repository)).sort()).toEqual([first.key, second.key].sort());
-  await repository.repository.runJobs(now + DAY_MS + MINUTE_MS);
-  // The next sweep.
-  await repository.repository.runJobs(now + DAY_MS + 62 * MINUTE_MS);
-  expect(await bundleKeys(repository)).toEqual([second.key]);
-  expect(state.jobs.nextDueMs()).toBeNull();
+    tip = await pushNoise(repository, tip, 24_000_000);
+    await repository.repository.runJobs((now = Date.now()) + MINUTE_MS);
+    const second = await currentBundle(repository);
+    expect(second.token).toBeGreaterThan(first.token);
+    expect(second.sizeBytes).toBeGreaterThan(28_200_000);
+    // Clients are downloading the first.
+    expect((await bundleKeys(repository)).sort()).toEqual([first.key, second.key].sort());
+    await repository.repository.runJobs(now + DAY_MS + MINUTE_MS);
+    // The next sweep.
+    await repository.repository.runJobs(now + DAY_MS + 62 * MINUTE_MS);
+    expect(await bundleKeys(repository)).toEqual([second.key]);
+    expect(state.jobs.nextDueMs()).toBeNull();
 
-  // A fifth of the repository, and more than the smallest bundle.
-  tip = await pushNoise(repository, tip, 5_000_000);
-  expect(isPlanned()).toBe(false);
-  await pushNoise(repository, tip, 1_000_000);
-  expect(isPlanned()).toBe(true);
-});
+    // A fifth of the repository, and more than the smallest bundle.
+    tip = await pushNoise(repository, tip, 5_000_000);
+    expect(isPlanned()).toBe(false);
+    await pushNoise(repository, tip, 1_000_000);
+    expect(isPlanned()).toBe(true);
+  },
+);
 
 test("a push that brings no objects, and one that brings what is there, make no bundle due", async () => {
   const repository = new PushedRepository({ limits: { minBundleBytes: 1_000, bundleDelayMs: 0 } });
@@ -226,7 +230,7 @@ test("a large bundle goes up in equal parts, in bounded memory", { tags: "sweep"
   expect(await git(clone, "rev-parse", "FETCH_HEAD")).toBe(tip);
 });
 
-test("what is pushed while a bundle is built is not in it, but in the next", async () => {
+test("what is pushed while a bundle is built is not in it, but in the next", { tags: "sweep" }, async () => {
   let meanwhile: Promise<string> | null = null;
   const chunks = new FaultyChunkStore(new MemoryChunkStore(), ({ operation }) => {
     if (operation === "putPart") meanwhile ??= pushNoise(repository, tip, 2_500_000);

@@ -5,6 +5,7 @@ import { diffLines, type LineChange, type LineDiffOptions } from "../../../src/r
 import { tryGit } from "../../harness/git.ts";
 import { Random } from "../../harness/random.ts";
 import { makeTempDir } from "../../harness/temp-dir.ts";
+import { testSome } from "../../harness/sweep.ts";
 import { randomPair } from "./random-texts.ts";
 
 type Pair = readonly [Uint8Array, Uint8Array];
@@ -51,12 +52,14 @@ function parseChanges(patch: string): LineChange[] {
   return changes;
 }
 
-test.each<[string, LineDiffOptions, string[]]>([
+const CALLS: readonly (readonly [string, LineDiffOptions, string[]])[] = [
   ["git diff", {}, ["-U1"]],
   ["git diff without the indent heuristic", { indentHeuristic: false }, ["-U1", "--no-indent-heuristic"]],
   ["git diff -U0", { trimTail: true }, ["-U0"]],
   ["git diff --histogram", { algorithm: "histogram" }, ["-U1", "--histogram"]],
-])("the changes are those of %s", async (_, options, gitOptions) => {
+];
+
+testSome(1, CALLS, "the changes are those of %s", async ([, options, gitOptions]) => {
   const random = new Random(gitOptions.join().length);
   const pairs: Pair[] = Array.from({ length: 400 }, (__, i) => randomPair(random, i % 20 === 0 ? 800 : 40));
   const expected = await gitChanges(pairs, ...gitOptions);
@@ -78,7 +81,7 @@ function longPair(random: Random, vocabulary: number): Pair {
   return [text(), text()];
 }
 
-test.each(["--diff-algorithm=myers", "--histogram"])("long texts with little in common, by %s", async (option) => {
+testSome(1, ["--histogram", "--diff-algorithm=myers"], "long texts with little in common, by %s", async (option) => {
   const random = new Random(11);
   const pairs = [4, 50, 1000, 20_000].map((vocabulary) => longPair(random, vocabulary));
   const expected = await gitChanges(pairs, "-U1", option);
@@ -96,18 +99,22 @@ test("an empty text has no lines, and the newline at the end is part of the line
   expect(diff("a\r\nb\n", "a\nb\n")).toEqual([[0, 1, 0, 1]]);
 });
 
-test("what two texts cost is bounded; the rest counts as changed, and the changes are still right", () => {
-  const random = new Random(4);
-  const text = (): string[] => Array.from({ length: 60_000 }, () => String(random.below(40)));
-  const [old, next] = [text(), text()];
-  for (const algorithm of ["myers", "histogram"] as const) {
-    const changes = diffLines(Buffer.from(`${old.join("\n")}\n`), Buffer.from(`${next.join("\n")}\n`), { algorithm });
-    const made: string[] = [];
-    let at = 0;
-    for (const { oldStart, oldLines, nextStart, nextLines } of changes) {
-      made.push(...old.slice(at, oldStart), ...next.slice(nextStart, nextStart + nextLines));
-      at = oldStart + oldLines;
+test(
+  "what two texts cost is bounded; the rest counts as changed, and the changes are still right",
+  { tags: "sweep" },
+  () => {
+    const random = new Random(4);
+    const text = (): string[] => Array.from({ length: 60_000 }, () => String(random.below(40)));
+    const [old, next] = [text(), text()];
+    for (const algorithm of ["myers", "histogram"] as const) {
+      const changes = diffLines(Buffer.from(`${old.join("\n")}\n`), Buffer.from(`${next.join("\n")}\n`), { algorithm });
+      const made: string[] = [];
+      let at = 0;
+      for (const { oldStart, oldLines, nextStart, nextLines } of changes) {
+        made.push(...old.slice(at, oldStart), ...next.slice(nextStart, nextStart + nextLines));
+        at = oldStart + oldLines;
+      }
+      expect([...made, ...old.slice(at)]).toEqual(next);
     }
-    expect([...made, ...old.slice(at)]).toEqual(next);
-  }
-});
+  },
+);

@@ -41,7 +41,7 @@ async function gitMerges(...config: readonly string[]): Promise<Buffer[]> {
   });
 }
 
-test("a merge is what git makes of it, conflicts and all", async () => {
+test("a merge is what git makes of it, conflicts and all", { tags: "sweep" }, async () => {
   const expected = await gitMerges();
   let conflictCount = 0;
   for (const [i, trio] of trios.entries()) {

@@ -154,13 +154,13 @@ async function checkKeys(world: FamilyWorld, count: number): Promise<void> {
 
 /** Whatever several repositories do with each other. */
 export const FORK_SCENARIOS: readonly FamilyScenario[] = [
-  { name: "fork", begin, steps: [fork("b", "a"), alarms(3_000)] },
-  { name: "fork in many parts", begin: () => begin([], 2), steps: [fork("b", "a")] },
   {
     name: "fork of a branch in deltas on another",
     begin,
     steps: [fork("b", "a", ["side"]), push("b", SIDE, second.commit.oid, second.pack)],
   },
+  { name: "fork", begin, steps: [fork("b", "a"), alarms(3_000)] },
+  { name: "fork in many parts", begin: () => begin([], 2), steps: [fork("b", "a")] },
   { name: "fork of a fork", begin: () => begin(BRANCHED), steps: [fork("c", "b")] },
   { name: "refused fork, and what it left", begin, steps: [refusedFork, alarms(2 * HOUR_MS), fork("b", "a")] },
   {
@@ -187,6 +187,22 @@ export const FORK_SCENARIOS: readonly FamilyScenario[] = [
     check: (world) => checkKeys(world, 1),
   },
   {
+    name: "fork that deletes itself",
+    begin: () => begin([fork("b", "a", null, HOUR_MS)]),
+    steps: [alarms(2 * HOUR_MS)],
+    check: (world) => assert.deepEqual(world.living(), ["a"]),
+  },
+];
+
+/** Merges of another's branch, and what follows another's. */
+export const MERGE_SCENARIOS: readonly FamilyScenario[] = [
+  {
+    name: "merge of another's branch",
+    begin: () => begin(behind(aside)),
+    steps: [merge("b", "a", "main", null), alarms(3 * DAY_MS)],
+    check: (world) => checkKeys(world, 2),
+  },
+  {
     name: "sync of a branch",
     begin: () => begin(BOTH_BEHIND),
     steps: [sync("b", "a", "main", OF_FAT.oid), alarms(3 * DAY_MS)],
@@ -199,12 +215,6 @@ export const FORK_SCENARIOS: readonly FamilyScenario[] = [
     check: (world) => checkKeys(world, 1),
   },
   {
-    name: "merge of another's branch",
-    begin: () => begin(behind(aside)),
-    steps: [merge("b", "a", "main", null), alarms(3 * DAY_MS)],
-    check: (world) => checkKeys(world, 2),
-  },
-  {
     name: "merge of another's branch that is only tried",
     begin: () => begin(behind(aside)),
     steps: [merge("b", "a", "main", null, true), alarms(3 * DAY_MS)],
@@ -213,11 +223,5 @@ export const FORK_SCENARIOS: readonly FamilyScenario[] = [
     name: "merge that conflicts with another's branch",
     begin: () => begin(behind(own)),
     steps: [merge("b", "a", "main", "conflict"), alarms(3 * DAY_MS)],
-  },
-  {
-    name: "fork that deletes itself",
-    begin: () => begin([fork("b", "a", null, HOUR_MS)]),
-    steps: [alarms(2 * HOUR_MS)],
-    check: (world) => assert.deepEqual(world.living(), ["a"]),
   },
 ];

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { WORKTREE_SCENARIOS } from "./worktree-scenarios.ts";
-import { FORK_SCENARIOS } from "../family/fork-scenarios.ts";
+import { FORK_SCENARIOS, MERGE_SCENARIOS } from "../family/fork-scenarios.ts";
 import { enumerate, type Enumeration, type FaultWorld, type Scenario, summarize } from "./enumerate.ts";
 import { CALL_SCENARIOS } from "./call-scenarios.ts";
 import { EVENT_SCENARIOS } from "./event-scenarios.ts";
@@ -15,43 +15,46 @@ import { UPLOAD_SCENARIOS } from "./upload-scenarios.ts";
 interface Trial {
   readonly name: string;
   readonly isLarge: boolean;
+  /** Of its kind. */
+  readonly isFirst: boolean;
   run(most: number, seed: number): Promise<Enumeration>;
 }
 
-function trialOf<W extends FaultWorld>(scenario: Scenario<W>): Trial {
-  const { name, isLarge = false } = scenario;
-  return { name, isLarge, run: (most, seed) => enumerate(scenario, most, seed) };
+/** @param scenarios of one kind */
+function trialsOf<W extends FaultWorld>(scenarios: readonly Scenario<W>[]): Trial[] {
+  return scenarios.map((scenario, i) => {
+    const { name, isLarge = false } = scenario;
+    return { name, isLarge, isFirst: i === 0, run: (most, seed) => enumerate(scenario, most, seed) };
+  });
 }
 
 const TRIALS: readonly Trial[] = [
-  ...[
-    ...FETCH_SCENARIOS,
-    ...PUSH_SCENARIOS,
-    ...CALL_SCENARIOS,
-    ...JOB_SCENARIOS,
-    ...WORKTREE_SCENARIOS,
-    ...UPLOAD_SCENARIOS,
-    ...LFS_SCENARIOS,
-    ...MIRROR_SCENARIOS,
-  ].map((scenario) => trialOf(scenario)),
-  ...EVENT_SCENARIOS.map((scenario) => trialOf(scenario)),
-  ...FORK_SCENARIOS.map((scenario) => trialOf(scenario)),
+  ...trialsOf(FETCH_SCENARIOS),
+  ...trialsOf(PUSH_SCENARIOS),
+  ...trialsOf(CALL_SCENARIOS),
+  ...trialsOf(JOB_SCENARIOS),
+  ...trialsOf(WORKTREE_SCENARIOS),
+  ...trialsOf(UPLOAD_SCENARIOS),
+  ...trialsOf(LFS_SCENARIOS),
+  ...trialsOf(MIRROR_SCENARIOS),
+  ...trialsOf(EVENT_SCENARIOS),
+  ...trialsOf(FORK_SCENARIOS),
+  ...trialsOf(MERGE_SCENARIOS),
 ];
 
-/** Makes a test of each scenario.
+/** Makes a test of each scenario. Those that are not the first of their kind are sweeps.
  * @param most injections to try of one scenario, evenly spread
  * @param mostLarge the same for a scenario whose runs take long
  * @param seed selects them */
 export function tryFaults(most: number, mostLarge: number, seed: number): void {
-  test.each(TRIALS.map((trial) => [trial.name, trial] as const))(
-    "%s",
-    async (name, trial) => {
-      const found = await trial.run(trial.isLarge ? mostLarge : most, seed);
+  for (const trial of TRIALS) {
+    const { name, isLarge, isFirst } = trial;
+    test(name, { tags: isFirst ? [] : ["sweep"], timeout: 1_800_000 }, async () => {
+      const found = await trial.run(isLarge ? mostLarge : most, seed);
       console.log(summarize(name, found));
       expect(found.violations.join("\n")).toBe("");
       // The others did not occur: a warm cache saved their calls.
       expect(found.hits).toBeGreaterThan(found.runs / 2);
-    },
-    1_800_000,
-  );
+    });
+  }
 }

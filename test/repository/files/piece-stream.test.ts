@@ -6,7 +6,7 @@ import { streamPieces } from "../../../src/repository/files/piece-stream.ts";
 
 const MIB = 1024 * 1024;
 
-test("what compresses to next to nothing comes out while it is made", async () => {
+test("what compresses to next to nothing comes out while it is made", { tags: "sweep" }, async () => {
   let given = 0;
   function* pieces(): Generator<Uint8Array> {
     for (; given < 64; given++) yield new Uint8Array(MIB);

@@ -70,7 +70,7 @@ async function findFile(commit: string): Promise<string> {
   return (await git(dir, "ls-tree", "-r", "--name-only", commit)).split("\n").find((path) => path !== "binary")!;
 }
 
-test("every line comes from where git says", async () => {
+test("every line comes from where git says", { tags: "sweep" }, async () => {
   let renamed = 0;
   for (let n = COMMITS; n > 0; n -= 3) {
     const commit = await git(dir, "rev-parse", `b${n}`);

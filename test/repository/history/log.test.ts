@@ -49,7 +49,7 @@ async function askGit({ dir }: TangledHistory, query: LogQuery): Promise<string[
   return (await git(dir, ...args)).split("\n").filter(Boolean);
 }
 
-test("any history comes as git lists it, in pages of any size", async () => {
+test("any history comes as git lists it, in pages of any size", { tags: "sweep" }, async () => {
   const random = new Random(3);
   const maybe = <T>(choose: () => T): T | null => (random.below(3) === 0 ? choose() : null);
   for (const history of histories) {

@@ -11,7 +11,7 @@ beforeAll(async () => {
   histories = await Promise.all([4, 12, 40].map((width, seed) => makeTangledHistory(seed, 120, width)));
 });
 
-test("merge bases are git's, and in its order", async () => {
+test("merge bases are git's, and in its order", { tags: "sweep" }, async () => {
   const random = new Random(1);
   let several = 0;
   for (const { dir, oids, repository } of histories) {

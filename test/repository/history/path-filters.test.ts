@@ -30,11 +30,11 @@ const names = (count: number, prefix = ""): string[] =>
 const filesOf = (paths: readonly string[], content: string | null): Record<string, string | null> =>
   Object.fromEntries(paths.map((path) => [path, content]));
 
-test("filters of a long history are git's, byte by byte", async () => {
+test("filters of a long history are git's, byte by byte", { tags: "sweep" }, async () => {
   await expectGitsFilters(await makeLongHistory({ commits: 1_500, files: 300, longLines: 300 }));
 });
 
-test("filters of a history with several roots, and merges of many parents, are git's", async () => {
+test("filters of a history with several roots, and merges of many parents, are git's", { tags: "sweep" }, async () => {
   const { dir } = await makeTangledHistory(7, 150, 12);
   await expectGitsFilters(dir);
 });
@@ -73,7 +73,7 @@ test("tags of all kinds have no filter that rules anything out, and are not look
   expect(await filterSome(repository)).toEqual({ commits: 0, isAll: true });
 });
 
-test("what is interrupted goes on, and what is pushed later is added", async () => {
+test("what is interrupted goes on, and what is pushed later is added", { tags: "sweep" }, async () => {
   const dir = await makeLongHistory({ commits: 600, files: 100, longLines: 100 });
   const repository = new PushedRepository();
   await repository.pushFrom(dir, { "refs/heads/main": "main~100" });
@@ -143,7 +143,7 @@ test("a tree that names itself often is compared in part", async () => {
   expect([...storedFilters(repository).values()]).toEqual(["ff"]);
 });
 
-test("pruned commits lose their filters, and the others keep theirs", async () => {
+test("pruned commits lose their filters, and the others keep theirs", { tags: "sweep" }, async () => {
   const dir = await makeLongHistory({ commits: 300, files: 60, longLines: 60 });
   await git(dir, "branch", "side", "main~20");
   const tip = await git(dir, "commit-tree", "main~90^{tree}", "-p", "side", "-m", "side");

@@ -1,3 +1,6 @@
+import { describe } from "vitest";
 import { testPathResults } from "./path-results.ts";
 
-testPathResults({ commits: 200, files: 50, longLines: 200, longEvery: 20 }, 6);
+describe("in a short history", { tags: "sweep" }, () =>
+  testPathResults({ commits: 200, files: 50, longLines: 200, longEvery: 20 }, 6),
+);

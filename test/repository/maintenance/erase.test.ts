@@ -88,31 +88,35 @@ test("from the deletion on there is no repository; then its bytes go, and its da
   await expectNothing(pushed, chunks);
 });
 
-test("whichever call of the store fails, or is the last of a life: all is gone in the end", async () => {
-  const steps = async (fault: Fault, number: number): Promise<boolean> => {
-    const chunks = new MemoryChunkStore();
-    let first = 0;
-    const faulty = new FaultyChunkStore(chunks, (call) => faultAt(first + number, fault)(call));
-    first = Number.MAX_SAFE_INTEGER - 1_000;
-    const pushed = await fill(chunks, faulty, new FakeRegistry());
-    first = faulty.calls.length;
-    await pushed.repository.delete();
-    await pushed.repository.runJobs(Date.now());
-    const isReached = faulty.calls.length >= first + number;
-    // A crash loses what was in memory; nothing else does.
-    const { sql } = pushed;
-    const next = fault === "crash" ? new PushedRepository({ chunks, sql }) : pushed;
-    expect(await next.repository.refs([])).toBeNull();
-    await runOut(next);
-    await expectNothing(next, chunks);
-    return isReached;
-  };
-  for (const fault of ["before", "after", "crash"] as const) {
-    let reached = 0;
-    while (await steps(fault, reached + 1)) reached += 1;
-    expect(reached).toBeGreaterThanOrEqual(2);
-  }
-});
+test(
+  "whichever call of the store fails, or is the last of a life: all is gone in the end",
+  { tags: "sweep" },
+  async () => {
+    const steps = async (fault: Fault, number: number): Promise<boolean> => {
+      const chunks = new MemoryChunkStore();
+      let first = 0;
+      const faulty = new FaultyChunkStore(chunks, (call) => faultAt(first + number, fault)(call));
+      first = Number.MAX_SAFE_INTEGER - 1_000;
+      const pushed = await fill(chunks, faulty, new FakeRegistry());
+      first = faulty.calls.length;
+      await pushed.repository.delete();
+      await pushed.repository.runJobs(Date.now());
+      const isReached = faulty.calls.length >= first + number;
+      // A crash loses what was in memory; nothing else does.
+      const { sql } = pushed;
+      const next = fault === "crash" ? new PushedRepository({ chunks, sql }) : pushed;
+      expect(await next.repository.refs([])).toBeNull();
+      await runOut(next);
+      await expectNothing(next, chunks);
+      return isReached;
+    };
+    for (const fault of ["before", "after", "crash"] as const) {
+      let reached = 0;
+      while (await steps(fault, reached + 1)) reached += 1;
+      expect(reached).toBeGreaterThanOrEqual(2);
+    }
+  },
+);
 
 test("a life that ends between the last job and the erasing of the database leaves that to the next", async () => {
   const chunks = new MemoryChunkStore();

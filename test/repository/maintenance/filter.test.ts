@@ -49,7 +49,7 @@ test("a run ends after a bounded number of commits, and the next one goes on", {
   expect(countFiltered(next)).toBe(count);
 });
 
-test("work that is interrupted keeps the slice that it has made, and goes on", async () => {
+test("work that is interrupted keeps the slice that it has made, and goes on", { tags: "sweep" }, async () => {
   const dir = await importCommits(9_000);
   const repository = new PushedRepository();
   await repository.pushFrom(dir, { "refs/heads/main": "main" });
@@ -64,7 +64,7 @@ test("work that is interrupted keeps the slice that it has made, and goes on", a
   expect(countFiltered(repository)).toBe(9_000);
 });
 
-test("of 100 pushes of a commit each, none writes a row for filters", async () => {
+test("of 100 pushes of a commit each, none writes a row for filters", { tags: "sweep" }, async () => {
   const dir = await importCommits(1_000);
   const repository = new PushedRepository();
   await repository.pushFrom(dir, { "refs/heads/main": "main~100" });

@@ -94,17 +94,21 @@ test("files become directories and back, links, submodules, and names that are n
   }
 });
 
-test("a history of renames and reverts, commit by commit and by leaps, of deltas in sealed chunks", async () => {
-  const opened = await open();
-  const dir = await makeHistory({ commits: 40, files: 60, upheavals: 20 });
-  const commits = (await git(dir, "rev-list", "--reverse", "main")).split("\n");
-  for (const [i, commit] of commits.entries()) {
-    await opened.repository.pushFrom(dir, { "refs/heads/main": commit });
-    if (i % 3 !== 0 && i < commits.length - 1) continue;
-    await run(opened);
-    await expectWorktree(opened.repository, opened.store, dir, "main", commit);
-  }
-});
+test(
+  "a history of renames and reverts, commit by commit and by leaps, of deltas in sealed chunks",
+  { tags: "sweep" },
+  async () => {
+    const opened = await open();
+    const dir = await makeHistory({ commits: 40, files: 60, upheavals: 20 });
+    const commits = (await git(dir, "rev-list", "--reverse", "main")).split("\n");
+    for (const [i, commit] of commits.entries()) {
+      await opened.repository.pushFrom(dir, { "refs/heads/main": commit });
+      if (i % 3 !== 0 && i < commits.length - 1) continue;
+      await run(opened);
+      await expectWorktree(opened.repository, opened.store, dir, "main", commit);
+    }
+  },
+);
 
 test("of 1 file among 5,000 that changes, 1 object is written and few rows are read", { tags: "sweep" }, async () => {
   const opened = await open();
@@ -117,27 +121,31 @@ test("of 1 file among 5,000 that changes, 1 object is written and few rows are r
   expect(opened.repository.tables.worktrees.get("main")).toMatchObject({ files: 5_000 });
 });
 
-test("the branch moves while it is written: the rest is of the new tip, and what is right stays", async () => {
-  const opened = await open();
-  const files = Object.fromEntries(Array.from({ length: 600 }, (_, i) => [`f${String(i).padStart(3, "0")}`, `${i}`]));
-  await push(opened, files);
-  const next: Record<string, string> = { ...files, f000: "new", f599: "new" };
-  delete next["f100"];
-  delete next["f500"];
-  let writes = 0;
-  opened.plan.faults = ({ operation }) => {
-    if (operation === "putFile" && ++writes === 300) moved = push(opened, next);
-    return null;
-  };
-  let moved: Promise<void> | null = null;
-  const calls = await run(opened);
-  await moved!;
-  calls.push(...(await run(opened)));
-  await expectMain(opened);
-  // Each file is written at most once, and once more if it changed.
-  expect(calls.length).toBeLessThanOrEqual(604);
-  expect(writes).toBeGreaterThan(598);
-});
+test(
+  "the branch moves while it is written: the rest is of the new tip, and what is right stays",
+  { tags: "sweep" },
+  async () => {
+    const opened = await open();
+    const files = Object.fromEntries(Array.from({ length: 600 }, (_, i) => [`f${String(i).padStart(3, "0")}`, `${i}`]));
+    await push(opened, files);
+    const next: Record<string, string> = { ...files, f000: "new", f599: "new" };
+    delete next["f100"];
+    delete next["f500"];
+    let writes = 0;
+    opened.plan.faults = ({ operation }) => {
+      if (operation === "putFile" && ++writes === 300) moved = push(opened, next);
+      return null;
+    };
+    let moved: Promise<void> | null = null;
+    const calls = await run(opened);
+    await moved!;
+    calls.push(...(await run(opened)));
+    await expectMain(opened);
+    // Each file is written at most once, and once more if it changed.
+    expect(calls.length).toBeLessThanOrEqual(604);
+    expect(writes).toBeGreaterThan(598);
+  },
+);
 
 test("a run that began while it was quiet ends when somebody asks for maintenance", async () => {
   const opened = await open();

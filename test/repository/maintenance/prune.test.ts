@@ -22,7 +22,6 @@ import { PushedRepository, type PushedOptions } from "../pushing.ts";
 import { NodeSql } from "../sqlite.ts";
 import { expectConsistent, GatedStore, housekeep, reachableOids, storedOids } from "./housekeep.ts";
 import { expectSound } from "./tiny-pushes.ts";
-import { testSome } from "../../harness/sweep.ts";
 
 const HOUR_MS = 60 * 60_000;
 
@@ -72,10 +71,9 @@ test("what deleted and forced refs led to goes, and nothing else; it can be push
   await expectPruned(repository, dir);
 });
 
-testSome(
-  1,
-  [1, 2, 3, 4],
+test.each([1, 2, 3, 4])(
   "any history of pushes, deletions and prunings leaves what git leaves (seed %i)",
+  { tags: "sweep" },
   async (seed) => {
     const random = new Random(seed);
     const dir = await makeHistory({ seed, commits: 60, files: 25, branches: 5, merges: 3, upheavals: 6 });

@@ -93,7 +93,7 @@ test("pushes between others are merged as far as their numbers follow one anothe
   await expectSound(await repository.clone(large.tip), large.tip);
 });
 
-test("pushes that are applied while a merge reads lose nothing", async () => {
+test("pushes that are applied while a merge reads lose nothing", { tags: "sweep" }, async () => {
   const repository = new PushedRepository();
   const pushes = new TinyPushes(repository);
   await pushes.push(REPACK_CHUNKS);

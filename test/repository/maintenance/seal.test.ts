@@ -49,25 +49,29 @@ function openFaulty(plan: { faults: FaultPlan }): { repository: PushedRepository
 
 const HOUR_MS = 60 * 60_000;
 
-test("small pushes cost no R2 operation; then one write takes them all, and a clone is the same to the byte", async () => {
-  const { repository, chunks } = openFaulty({ faults: () => null });
-  const tip = await pushFat(repository);
-  expect(chunks.calls).toEqual([]);
-  const before = await repository.clone(tip);
-  await expectClone(before, tip);
+test(
+  "small pushes cost no R2 operation; then one write takes them all, and a clone is the same to the byte",
+  { tags: "sweep" },
+  async () => {
+    const { repository, chunks } = openFaulty({ faults: () => null });
+    const tip = await pushFat(repository);
+    expect(chunks.calls).toEqual([]);
+    const before = await repository.clone(tip);
+    await expectClone(before, tip);
 
-  await repository.repository.runJobs(Date.now() + 1);
-  expect(chunks.calls.map(({ operation }) => operation)).toEqual(["put"]);
-  expect(repository.tables.chunks.hot().sizeBytes).toBeLessThan(SEAL_BYTES);
-  expect(repository.tables.jobs.nextDueMs()).toBe(null);
-  expect(Buffer.compare(await repository.clone(tip), before)).toBe(0);
-  expect(await repository.keys()).toEqual([...repository.tables.chunks.keys()]);
+    await repository.repository.runJobs(Date.now() + 1);
+    expect(chunks.calls.map(({ operation }) => operation)).toEqual(["put"]);
+    expect(repository.tables.chunks.hot().sizeBytes).toBeLessThan(SEAL_BYTES);
+    expect(repository.tables.jobs.nextDueMs()).toBe(null);
+    expect(Buffer.compare(await repository.clone(tip), before)).toBe(0);
+    expect(await repository.keys()).toEqual([...repository.tables.chunks.keys()]);
 
-  const next = await pushFat(repository, tip, 14);
-  await repository.repository.runJobs(Date.now() + 1);
-  expect((await repository.keys()).length).toBe(2);
-  await expectClone(await repository.clone(next), next);
-});
+    const next = await pushFat(repository, tip, 14);
+    await repository.repository.runJobs(Date.now() + 1);
+    expect((await repository.keys()).length).toBe(2);
+    await expectClone(await repository.clone(next), next);
+  },
+);
 
 test("medium pushes leave small R2 objects; eight are joined, and go a day later", async () => {
   const { repository, chunks } = openFaulty({ faults: () => null });

@@ -117,7 +117,7 @@ beforeAll(async () => {
   repository = new OpenRepository(pushed.repository.state, ANYONE, async () => undefined);
 });
 
-test("merges in a tangled history come out as git's, with several merge bases too", async () => {
+test("merges in a tangled history come out as git's, with several merge bases too", { tags: "sweep" }, async () => {
   const random = new Random(4);
   const { graph } = repository.tables;
   const seen = { clean: 0, conflicts: 0, manyBases: 0 };

@@ -6,6 +6,7 @@ import type { NumberSet } from "../../../src/store/numbers/number-set.ts";
 import type { Tables } from "../../../src/store/tables.ts";
 import { git, makeRepository, tryGit } from "../../harness/git.ts";
 import { makeHistory } from "../../harness/history.ts";
+import { testSome } from "../../harness/sweep.ts";
 import { PushedRepository } from "../pushing.ts";
 
 const CAPABILITIES: ReadonlySet<string> = new Set(["report-status", "ofs-delta"]);
@@ -47,12 +48,14 @@ async function push(dir: string): Promise<{ repository: PushedRepository; refs: 
   return { repository, refs: repository.refs() };
 }
 
-test.each<[string, Partial<StepLimits>, least: number]>([
+const LIMITS: readonly (readonly [string, Partial<StepLimits>, least: number])[] = [
   ["without limits", {}, 1],
   ["of few refs", { updates: 3 }, 3],
   ["of few bytes", { packBytes: 4_000 }, 5],
   ["of few objects", { objects: 30 }, 5],
-])("steps %s bring a history whole, always forward", async (_, limits, least) => {
+];
+
+testSome(2, LIMITS, "steps %s bring a history whole, always forward", async ([, limits, least]) => {
   const dir = await makeHistory({ commits: 60, files: 8, branches: 5, merges: 4, tags: 4 });
   const { repository, refs } = await push(dir);
   const copy = await makeRepository("copy.git", "--bare");

@@ -47,7 +47,7 @@ class Checked {
   }
 }
 
-test("groups of neighbours are what is stored, and few are looked for elsewhere", async () => {
+test("groups of neighbours are what is stored, and few are looked for elsewhere", { tags: "sweep" }, async () => {
   const checked = new Checked(await pushAll(await makeLongHistory({ commits: 1_500, files: 300, longLines: 100 })));
   const { trees } = checked;
   expect(trees.length).toBeGreaterThan(3_000);
@@ -70,7 +70,7 @@ test("any groups, in any order, are what is stored", async () => {
   }
 });
 
-test("a group may fill the memory, but have no more", async () => {
+test("a group may fill the memory, but have no more", { tags: "sweep" }, async () => {
   const blob = makeObject("blob", "1");
   // Trees of 1.5 MB.
   const trees = Array.from({ length: 6 }, (_, version) =>

@@ -78,7 +78,7 @@ test("a webhook that was disabled goes on where it was, for a week; then with wh
   expect(world.heard).toEqual(["r000 1", "r000 3"]);
 });
 
-test("the log has at most ten thousand events", async () => {
+test("the log has at most ten thousand events", { tags: "sweep" }, async () => {
   const world = new OwnerWorld(1);
   await world.log();
   for (let push = 1; push <= 10_010; push++) await world.tell("r000", push);

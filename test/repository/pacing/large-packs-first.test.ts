@@ -94,24 +94,28 @@ test("a run of a job ends while a large pack is received, and the rest follows t
   await expectWorktree(repository, store, dir, "main", "main");
 });
 
-test("what waits for no moment without requests waits for large packs, five minutes at most", async () => {
-  const traffic = new Traffic();
-  const repository = new PushedRepository({ traffic });
-  const permit = await traffic.largePacks.acquire();
-  await new TinyPushes(repository).push(REPACK_CHUNKS);
-  const dueMs = Date.now();
-  const { chunks } = repository.tables;
-  for (; Date.now() < dueMs + 5 * MINUTE_MS; await vi.advanceTimersByTimeAsync(MINUTE_MS / 2)) {
-    permit.renew();
+test(
+  "what waits for no moment without requests waits for large packs, five minutes at most",
+  { tags: "sweep" },
+  async () => {
+    const traffic = new Traffic();
+    const repository = new PushedRepository({ traffic });
+    const permit = await traffic.largePacks.acquire();
+    await new TinyPushes(repository).push(REPACK_CHUNKS);
+    const dueMs = Date.now();
+    const { chunks } = repository.tables;
+    for (; Date.now() < dueMs + 5 * MINUTE_MS; await vi.advanceTimersByTimeAsync(MINUTE_MS / 2)) {
+      permit.renew();
+      await repository.repository.runJobs(Date.now());
+      expect(chunks.hot().unmerged).toBe(REPACK_CHUNKS);
+      expect(repository.wakeMs).toBeGreaterThan(Date.now());
+    }
     await repository.repository.runJobs(Date.now());
-    expect(chunks.hot().unmerged).toBe(REPACK_CHUNKS);
-    expect(repository.wakeMs).toBeGreaterThan(Date.now());
-  }
-  await repository.repository.runJobs(Date.now());
-  expect(chunks.hot().unmerged).toBe(0);
-});
+    expect(chunks.hot().unmerged).toBe(0);
+  },
+);
 
-test("a push that died with its pack's place holds jobs up for two minutes at most", async () => {
+test("a push that died with its pack's place holds jobs up for two minutes at most", { tags: "sweep" }, async () => {
   const traffic = new Traffic();
   const repository = new PushedRepository({ traffic });
   await traffic.largePacks.acquire();

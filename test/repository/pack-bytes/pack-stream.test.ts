@@ -283,23 +283,27 @@ describe("plans", () => {
     expect(whole.objectCount).toBe(thin.objectCount);
   });
 
-  test("packs of REF deltas only", async () => {
+  test("packs of REF deltas only", { tags: "sweep" }, async () => {
     const repository = await stored(5_000, ["--thin"]);
     await fetchPack(repository, await cloneRequest());
     await fetchPack(repository, await request("side-2", null));
     await fetchPack(repository, await request("main", "main~20", { thinPack: true }), oids["main~20"]!);
   });
 
-  test("chunks that several pushes left behind, with objects in between that nothing leads to any more", async () => {
-    const growing = await makeRepository("growing.git", "--bare");
-    const repository = new StoredRepository({ chunkBytes: 3_000 });
-    for (const step of ["main~120", "side-0", "main~80", "main~79", "side-1", "main~40", "main"]) {
-      const oid = await git(origin, "rev-parse", step);
-      await git(growing, "fetch", "-q", "--no-tags", origin, `+${oid}:refs/heads/main`);
-      await repository.push(growing);
-    }
-    await fetchPack(repository, await request("main", null));
-    await fetchPack(repository, await request("main", null, { ofsDelta: false }));
-    await fetchPack(repository, await request("main", "main~20", { thinPack: true }), oids["main~20"]!);
-  });
+  test(
+    "chunks that several pushes left behind, with objects in between that nothing leads to any more",
+    { tags: "sweep" },
+    async () => {
+      const growing = await makeRepository("growing.git", "--bare");
+      const repository = new StoredRepository({ chunkBytes: 3_000 });
+      for (const step of ["main~120", "side-0", "main~80", "main~79", "side-1", "main~40", "main"]) {
+        const oid = await git(origin, "rev-parse", step);
+        await git(growing, "fetch", "-q", "--no-tags", origin, `+${oid}:refs/heads/main`);
+        await repository.push(growing);
+      }
+      await fetchPack(repository, await request("main", null));
+      await fetchPack(repository, await request("main", null, { ofsDelta: false }));
+      await fetchPack(repository, await request("main", "main~20", { thinPack: true }), oids["main~20"]!);
+    },
+  );
 });

@@ -6,6 +6,7 @@ import type { ChunkStore } from "../../../src/store/chunks/chunk-store.ts";
 import { type ChunkCall, type Fault, faultAt, FaultyChunkStore, NO_FAULTS } from "../../harness/faulty-chunk-store.ts";
 import { MemoryChunkStore } from "../../harness/memory-chunk-store.ts";
 import { Random } from "../../harness/random.ts";
+import { testSome } from "../../harness/sweep.ts";
 
 /** Where a pack's header ends and its first entry begins. */
 const HEADER_BYTES = 12;
@@ -101,7 +102,7 @@ const draws: readonly (readonly [name: string, sizes: (random: Random) => number
 ];
 
 describe.each(draws)("%s", (_, draw) => {
-  test.each([1, 2])("are cut where they should be, and cost few writes (%i)", async (seed) => {
+  testSome(1, [1, 2], "are cut where they should be, and cost few writes (%i)", async (seed) => {
     const random = new Random(seed);
     const sizes = draw(random);
     const body = makeBytes(sum(sizes), seed);
@@ -152,7 +153,7 @@ describe("inline", () => {
 });
 
 describe("reading back", () => {
-  test("anything, at any time, is what was written", async () => {
+  test("anything, at any time, is what was written", { tags: "sweep" }, async () => {
     const random = new Random(9);
     const sizes = Array.from({ length: 220 }, () => random.below(300_000));
     sizes.push(11_000_000, 400, 300_000);
@@ -175,7 +176,7 @@ describe("reading back", () => {
     expect(chunks.length).toBeGreaterThan(10);
   });
 
-  test("what was loaded is found behind an older piece that ends too early", async () => {
+  test("what was loaded is found behind an older piece that ends too early", { tags: "sweep" }, async () => {
     const sizes = Array.from({ length: 300 }, () => 100_000);
     const { writer } = await write(new MemoryChunkStore(), sizes, () => 262_144);
     const out = new Uint8Array(100_000);
@@ -197,7 +198,7 @@ describe("reading back", () => {
 describe("failures", () => {
   const sizes = [700_000, 1_400_000, 2_100_000, 17_000_000, 50, 2_000_000, 2_000_000, 2_000_000, 2_000_000, 5];
 
-  test("of any one call are reported, and the writes end", async () => {
+  test("of any one call are reported, and the writes end", { tags: "sweep" }, async () => {
     const body = makeBytes(sum(sizes));
     const healthy = new FaultyChunkStore(new MemoryChunkStore(), NO_FAULTS);
     await write(healthy, sizes, () => 262_144, body);

@@ -47,7 +47,7 @@ test("entries that deltas need are read in few pieces, and each is what the pack
   expect(read.length).toBeLessThanOrEqual(Math.ceil(index.end / MIB) + 1);
 });
 
-test("what does not fit is left out, unless more memory is lent", async () => {
+test("what does not fit is left out, unless more memory is lent", { tags: "sweep" }, async () => {
   const random = new Random(8);
   const { index, needed, bytes } = makePack(random, 8_000, 8_000);
   const load = async (entries: NeededEntries, entry: number): Promise<number> => {

@@ -55,41 +55,45 @@ async function describeByGit(dir: string, oids: readonly string[]): Promise<obje
 const revList = async (dir: string, ...args: readonly string[]): Promise<string[]> =>
   (await git(dir, "rev-list", "--date-order", ...args)).split("\n").filter((line) => line !== "");
 
-test("the new commits of each ref are told as git lists them, with their files and sizes", async () => {
-  const dir = await makeHistory({ commits: 60, files: 20, branches: 4, merges: 3, tags: 4, upheavals: 8 });
-  const { repository, shown, asked } = open();
-  const middle = "main~20";
-  await repository.pushFrom(dir, { "refs/heads/main": middle });
-  expect(asked.map(({ stage }) => stage)).toEqual(["names", "commits"]);
-  const [first] = shown();
-  expect(first).toMatchObject({ ref: "refs/heads/main", old: null, complete: true });
-  expect(first!.commits!.map(({ oid }) => oid).toSorted()).toEqual((await revList(dir, middle)).toSorted());
-  // A thin pack, whose deltas rest on what is stored.
-  await repository.pushFrom(dir, {
-    "refs/heads/main": "main",
-    "refs/heads/side": "side-3",
-    "refs/tags/v3": "v3",
-    "refs/heads/old": "main~30",
-  });
-  for (const change of shown()) {
-    const wanted = await revList(dir, change.new!, "--not", middle);
-    expect(change.complete).toBe(true);
-    expect(change.commits!.map(({ oid }) => oid).toSorted()).toEqual(wanted.toSorted());
-    expect(change.commits).toEqual(
-      await describeByGit(
-        dir,
-        change.commits!.map(({ oid }) => oid),
-      ),
-    );
-  }
-  expect(shown().find(({ ref }) => ref === "refs/heads/old")).toMatchObject({ commits: [], complete: true });
-  await repository.pushFrom(dir, { "refs/heads/side": null });
-  expect(shown()).toEqual([
-    { ref: "refs/heads/side", old: expect.any(String), new: null, commits: [], complete: true },
-  ]);
-});
+test(
+  "the new commits of each ref are told as git lists them, with their files and sizes",
+  { tags: "sweep" },
+  async () => {
+    const dir = await makeHistory({ commits: 60, files: 20, branches: 4, merges: 3, tags: 4, upheavals: 8 });
+    const { repository, shown, asked } = open();
+    const middle = "main~20";
+    await repository.pushFrom(dir, { "refs/heads/main": middle });
+    expect(asked.map(({ stage }) => stage)).toEqual(["names", "commits"]);
+    const [first] = shown();
+    expect(first).toMatchObject({ ref: "refs/heads/main", old: null, complete: true });
+    expect(first!.commits!.map(({ oid }) => oid).toSorted()).toEqual((await revList(dir, middle)).toSorted());
+    // A thin pack, whose deltas rest on what is stored.
+    await repository.pushFrom(dir, {
+      "refs/heads/main": "main",
+      "refs/heads/side": "side-3",
+      "refs/tags/v3": "v3",
+      "refs/heads/old": "main~30",
+    });
+    for (const change of shown()) {
+      const wanted = await revList(dir, change.new!, "--not", middle);
+      expect(change.complete).toBe(true);
+      expect(change.commits!.map(({ oid }) => oid).toSorted()).toEqual(wanted.toSorted());
+      expect(change.commits).toEqual(
+        await describeByGit(
+          dir,
+          change.commits!.map(({ oid }) => oid),
+        ),
+      );
+    }
+    expect(shown().find(({ ref }) => ref === "refs/heads/old")).toMatchObject({ commits: [], complete: true });
+    await repository.pushFrom(dir, { "refs/heads/side": null });
+    expect(shown()).toEqual([
+      { ref: "refs/heads/side", old: expect.any(String), new: null, commits: [], complete: true },
+    ]);
+  },
+);
 
-test("a pack that goes to R2 is told like one that does not", async () => {
+test("a pack that goes to R2 is told like one that does not", { tags: "sweep" }, async () => {
   const dir = await makeRepository("large");
   for (const [i, size] of [3_000_000, 2_500_000, 10].entries()) {
     const { stdout } = await tryGit(dir, ["hash-object", "-w", "--stdin"], {

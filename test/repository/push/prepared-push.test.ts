@@ -21,7 +21,7 @@ const TREE = makeTree(
 const COMMIT = makeCommit(TREE.oid, [], "large\n");
 const LARGE = [...BLOBS, TREE, COMMIT];
 
-test("a large first push is taken", async () => {
+test("a large first push is taken", { tags: "sweep" }, async () => {
   const repository = new PushedRepository();
   expect(await repository.push([[MAIN, null, COMMIT.oid]], packMany(LARGE))).toMatchObject({
     unpack: "ok",
@@ -31,17 +31,21 @@ test("a large first push is taken", async () => {
   expect(repository.tables.objects.present().size).toBe(LARGE.length);
 });
 
-test("what the jobs of an earlier push write does not make a large push prepare itself again", async () => {
-  const repository = new PushedRepository({ worktrees: "default-branch" });
-  await repository.push([[MAIN, null, COMMIT.oid]], packMany(LARGE));
-  const { state } = repository.repository;
-  const { layout } = state;
-  await housekeep(repository, Date.now() + 60_000);
-  const stored = await Array.fromAsync(repository.chunks.list(""));
-  expect(stored.filter((key) => key.includes("/worktrees/"))).toHaveLength(BLOBS.length);
-  expect(Object.keys(state.jobs.lastRuns()).toSorted()).toEqual(["filter", "tally"]);
-  expect(state.layout).toBe(layout);
-});
+test(
+  "what the jobs of an earlier push write does not make a large push prepare itself again",
+  { tags: "sweep" },
+  async () => {
+    const repository = new PushedRepository({ worktrees: "default-branch" });
+    await repository.push([[MAIN, null, COMMIT.oid]], packMany(LARGE));
+    const { state } = repository.repository;
+    const { layout } = state;
+    await housekeep(repository, Date.now() + 60_000);
+    const stored = await Array.fromAsync(repository.chunks.list(""));
+    expect(stored.filter((key) => key.includes("/worktrees/"))).toHaveLength(BLOBS.length);
+    expect(Object.keys(state.jobs.lastRuns()).toSorted()).toEqual(["filter", "tally"]);
+    expect(state.layout).toBe(layout);
+  },
+);
 
 test("what a refused large first push has prepared is of no account to the next one", async () => {
   const repository = new PushedRepository();

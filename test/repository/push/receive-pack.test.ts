@@ -35,7 +35,7 @@ function makeHolder(blobs: readonly MadeObject[]): { tree: MadeObject; commit: M
   return { tree, commit: makeCommit(tree) };
 }
 
-test("every sample pack, in small pieces and large", async () => {
+test("every sample pack, in small pieces and large", { tags: "sweep" }, async () => {
   for (const { name, pack, stored } of await makeSamplePacks()) {
     const repository = new PushedRepository();
     const holder = makeHolder([makeObject("blob", "holder")]);
@@ -90,7 +90,7 @@ test("REF deltas that build on one another over a thin base, in any order", asyn
   }
 });
 
-test("an OFS delta on the second copy of an object is cloned on the first", async () => {
+test("an OFS delta on the second copy of an object is cloned on the first", { tags: "sweep" }, async () => {
   const random = new Random(1);
   const [a, b] = [makeObject("blob", random.bytes(2_100_000)), makeObject("blob", random.bytes(2_100_000))];
   const root = makeObject("blob", "root line\n".repeat(40));

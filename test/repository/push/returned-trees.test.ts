@@ -22,7 +22,7 @@ function newReader(entriesOf: (tree: number) => ArrayLike<number>): { reader: Ob
   return { reader: { readEntries } as unknown as ObjectReader, read };
 }
 
-test("a row of trees in each other is read in few rounds", async () => {
+test("a row of trees in each other is read in few rounds", { tags: "sweep" }, async () => {
   const { reader } = newReader((tree) => [tree + 1]);
   const returned = new ReturnedTrees();
   let rounds = 0;

@@ -19,7 +19,7 @@ const FILES = 2_000;
 /** Steps after which other requests run, at the latest. */
 const SLICE_STEPS = 256;
 
-test("others are served while a thin pack's bases are read", async () => {
+test("others are served while a thin pack's bases are read", { tags: "sweep" }, async () => {
   const repository = new PushedRepository();
   const makeFiles = (text: string) =>
     Array.from({ length: FILES }, (_, i) => makeObject("blob", Buffer.from(`${text} ${i}\n`)));

@@ -59,7 +59,7 @@ test("every form of a line means what git says", async () => {
   expect(mapHere(FORMS, people)).toEqual(await mapByGit(FORMS, people));
 });
 
-test("random lines mean what git says", async () => {
+test("random lines mean what git says", { tags: "sweep" }, async () => {
   const random = new Random(4);
   const pick = (...choices: readonly string[]): string => choices[random.below(choices.length)]!;
   const piece = (): string => pick("a", "A", "b", "<", ">", " ", "\t", "<a>", "<B>", "<b>", "#", "\n", "\n", "a <c>");
