@@ -172,8 +172,11 @@ test("every route declares what it needs, and what changes something is not for 
   }
 });
 
+/** Whose requests `npm test` makes. */
+const FEW: readonly CallerName[] = ["nobody", "of another owner", "read", "write"];
+
 describe.each(Object.keys(CALLERS) as CallerName[])("token: %s", (caller) => {
-  testSome(1, Object.keys(SCHEMES) as (keyof typeof SCHEMES)[], "by %s", async (scheme) => {
+  testSome(FEW.includes(caller) ? 1 : 0, Object.keys(SCHEMES) as (keyof typeof SCHEMES)[], "by %s", async (scheme) => {
     const authorization = caller === "nobody" ? null : SCHEMES[scheme](tokens[caller]!);
     const wrong: string[] = [];
     for (const route of routes) {
@@ -221,7 +224,9 @@ test("a route of an owner takes the right to all that the owner has, whatever is
   }
 });
 
-test.each(["nobody", "of another repository", "of another owner"] as const)(
+testSome(
+  1,
+  ["nobody", "of another repository", "of another owner"] as const,
   "to %s, what is private and what is missing look the same",
   async (caller) => {
     const authorization = caller === "nobody" ? null : SCHEMES.Bearer(tokens[caller]!);

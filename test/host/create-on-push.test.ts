@@ -6,6 +6,7 @@ import { git, tryGit } from "../harness/git.ts";
 import { makeHistory } from "../harness/history.ts";
 import { type Server, startServer } from "../harness/server.ts";
 import { ADMIN_TOKEN, shareServer, WITH_TOKENS } from "../harness/shared-server.ts";
+import { describeSome } from "../harness/sweep.ts";
 
 const ADVICE =
   "remote: the repository was not found: pushes do not create repositories here: create it with POST /api/repos first";
@@ -55,7 +56,7 @@ describe("unless it is said otherwise", () => {
   });
 });
 
-describe.each(["token", "open"])("with access by %s, where it is off", (access) => {
+describeSome(1, ["token", "open"], "with access by %s, where it is off", (access) => {
   let server: Server;
   beforeAll(async () => {
     server = await startServer({ vars: { ACCESS: access, ADMIN_TOKEN, CREATE_ON_PUSH: "off" } });

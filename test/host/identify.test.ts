@@ -50,7 +50,7 @@ test("git pushes and clones with the token, and with nothing else", async () => 
   await git(clone, "fetch", `${withPassword(TOKEN)}/me/history`);
 });
 
-test("a server without a secret lets nobody in", async () => {
+test("a server without a secret lets nobody in", { tags: "sweep" }, async () => {
   const closed = await startServer({ vars: { ACCESS: "token" } });
   try {
     const response = await fetch(`${closed.url}/me/none/info/refs?service=git-upload-pack`, {

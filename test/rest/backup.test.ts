@@ -103,7 +103,7 @@ describe("a backup", () => {
     expect((await askApi(server, "/repos/me/empty/backup.bundle")).status).toBe(404);
   });
 
-  test("whose bytes are missing breaks off", async () => {
+  test("whose bytes are missing breaks off", { tags: "sweep" }, async () => {
     await git(dir, "push", "-q", `${server.url}/me/lossy.git`, "fat");
     const { repository } = server.takeEvents().findLast(({ event }) => event === "push") as unknown as {
       repository: string;
@@ -115,7 +115,7 @@ describe("a backup", () => {
 });
 
 describe("a restored repository", () => {
-  test("is the one that was backed up", async () => {
+  test("is the one that was backed up", { tags: "sweep" }, async () => {
     const { status, body } = await restore("me/again", backup);
     expect([status, body]).toMatchObject([201, { defaultBranch: "zweig", refs: expect.any(Array) }]);
     expect(await remoteRefs("me/again")).toBe(await remoteRefs("me/odd"));
@@ -278,7 +278,7 @@ describe("refused, and nothing is there after:", () => {
     expect((await restore("bad/head", backup)).status).toBe(201);
   });
 
-  test("a header without end", async () => {
+  test("a header without end", { tags: "sweep" }, async () => {
     const line = Buffer.from(`${zeros} refs/heads/${"x".repeat(960)}\n`);
     const endless = Buffer.concat([header("# v2 git bundle\n"), ...Array.from({ length: 17_000 }, () => line)]);
     expect((await restore("bad/endless", endless)).status).toBe(413);

@@ -142,30 +142,34 @@ test("a long poll answers as soon as something happens, and empty when nothing d
   expect((await ask("/repos/events/polled/events?after=2&wait=1")).body).toMatchObject({ events: [], next: "2" });
 });
 
-test("a stream tells each event once, goes on after a restart, and ends with the right to read", async () => {
-  await push("events/streamed", "HEAD~29:refs/heads/main");
-  const made = await askApi<{ id: string; token: string }>(server, "/tokens", {
-    method: "POST",
-    headers: OPERATOR,
-    json: { owner: "events", name: "reader", right: "read" },
-  });
-  const path = `${server.url}/api/repos/events/streamed/events`;
-  const headers = { Accept: "text/event-stream", Authorization: `Bearer ${made.body.token}` };
-  const first = await EventReader.open(path, headers);
-  await push("events/streamed", "HEAD~28:refs/heads/main");
-  expect((await first.next()).id).toBe("2");
-  await first.comment();
-  await server.restart();
-  await push("events/streamed", "HEAD~27:refs/heads/main", "HEAD~28:refs/heads/side");
-  const again = await EventReader.open(path, { ...headers, "Last-Event-ID": "2" });
-  expect(await again.next()).toMatchObject({ id: "3", type: "push", who: null, data: { refCount: 2 } });
-  await askApi(server, `/tokens/${made.body.id}`, { method: "DELETE", headers: OPERATOR });
-  // For as long as an isolate may rely on what it knows, the token may still be valid.
-  await sleep(ANSWER_LIFE_MS + 500);
-  await push("events/streamed", "HEAD~26:refs/heads/main");
-  await expect(again.next()).rejects.toThrow("the stream has ended");
-  expect((await fetch(path, { headers })).status).toBe(401);
-});
+test(
+  "a stream tells each event once, goes on after a restart, and ends with the right to read",
+  { tags: "sweep" },
+  async () => {
+    await push("events/streamed", "HEAD~29:refs/heads/main");
+    const made = await askApi<{ id: string; token: string }>(server, "/tokens", {
+      method: "POST",
+      headers: OPERATOR,
+      json: { owner: "events", name: "reader", right: "read" },
+    });
+    const path = `${server.url}/api/repos/events/streamed/events`;
+    const headers = { Accept: "text/event-stream", Authorization: `Bearer ${made.body.token}` };
+    const first = await EventReader.open(path, headers);
+    await push("events/streamed", "HEAD~28:refs/heads/main");
+    expect((await first.next()).id).toBe("2");
+    await first.comment();
+    await server.restart();
+    await push("events/streamed", "HEAD~27:refs/heads/main", "HEAD~28:refs/heads/side");
+    const again = await EventReader.open(path, { ...headers, "Last-Event-ID": "2" });
+    expect(await again.next()).toMatchObject({ id: "3", type: "push", who: null, data: { refCount: 2 } });
+    await askApi(server, `/tokens/${made.body.id}`, { method: "DELETE", headers: OPERATOR });
+    // For as long as an isolate may rely on what it knows, the token may still be valid.
+    await sleep(ANSWER_LIFE_MS + 500);
+    await push("events/streamed", "HEAD~26:refs/heads/main");
+    await expect(again.next()).rejects.toThrow("the stream has ended");
+    expect((await fetch(path, { headers })).status).toBe(401);
+  },
+);
 
 test.for(LISTENERS)(
   "%d listeners hear of a push at once, and go on after the server was killed",

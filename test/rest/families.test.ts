@@ -100,7 +100,7 @@ test("a fork's branch follows the parent's, by small pushes and large ones", { t
   expect(await findProblems(urlOf("followed-fork"))).toEqual([]);
 });
 
-test("a branch of a fork is compared, merged, and refused with its conflicts", async () => {
+test("a branch of a fork is compared, merged, and refused with its conflicts", { tags: "sweep" }, async () => {
   const { upstream, fork } = await makeFamily("merged");
   const topic = await commit(fork, "topic", { "a.txt": lines(20, "topic"), "b.txt": "b\n" });
   const ours = await commit(upstream, "main", { "c.txt": "c\n" });
@@ -155,51 +155,55 @@ test("a branch of a fork is compared, merged, and refused with its conflicts", a
   await expectWhole("merged", "main", merged.body.commit);
 });
 
-test("a branch is named by its owner alone, where this has one repository of the family", async () => {
-  const { upstream } = await makeFamily("near");
-  const askKin = (path: string, json: unknown) => askApi(server, `/repos/${KIN}${path}`, { method: "POST", json });
-  // The owner has a repository of another family, too, whose branches have the same names.
-  await git(source, "push", "-q", urlOf("stranger", KIN), "main:refs/heads/topic");
-  const json = { owner: KIN, name: "far" };
-  expect((await ask("POST", "/near/forks", json)).status).toBe(201);
-  const fork = join(makeTempDir("clone"), "c");
-  await git(source, "clone", "-q", urlOf("far", KIN), fork);
-  await git(fork, "config", "user.name", ADA.name);
-  await git(fork, "config", "user.email", ADA.email);
-  const base = await git(fork, "rev-parse", "main");
-  const topic = await commit(fork, "topic", { "topic.txt": "a topic\n" });
-  const ours = await commit(upstream, "main", { "ours.txt": "ours\n" });
+test(
+  "a branch is named by its owner alone, where this has one repository of the family",
+  { tags: "sweep" },
+  async () => {
+    const { upstream } = await makeFamily("near");
+    const askKin = (path: string, json: unknown) => askApi(server, `/repos/${KIN}${path}`, { method: "POST", json });
+    // The owner has a repository of another family, too, whose branches have the same names.
+    await git(source, "push", "-q", urlOf("stranger", KIN), "main:refs/heads/topic");
+    const json = { owner: KIN, name: "far" };
+    expect((await ask("POST", "/near/forks", json)).status).toBe(201);
+    const fork = join(makeTempDir("clone"), "c");
+    await git(source, "clone", "-q", urlOf("far", KIN), fork);
+    await git(fork, "config", "user.name", ADA.name);
+    await git(fork, "config", "user.email", ADA.email);
+    const base = await git(fork, "rev-parse", "main");
+    const topic = await commit(fork, "topic", { "topic.txt": "a topic\n" });
+    const ours = await commit(upstream, "main", { "ours.txt": "ours\n" });
 
-  const named = encodeURIComponent(`${KIN}:topic`);
-  const compared = await ask("GET", `/near/compare/${encodeURIComponent("main...")}${named}`);
-  expect(compared.body).toMatchObject({ base: ours, head: topic, mergeBase: base, ahead: 1, behind: 1 });
-  const found = await ask("GET", `/near/merge-base?base=main&head=${named}`);
-  expect(found.body).toEqual({ base: ours, heads: [topic], mergeBases: [base] });
+    const named = encodeURIComponent(`${KIN}:topic`);
+    const compared = await ask("GET", `/near/compare/${encodeURIComponent("main...")}${named}`);
+    expect(compared.body).toMatchObject({ base: ours, head: topic, mergeBase: base, ahead: 1, behind: 1 });
+    const found = await ask("GET", `/near/merge-base?base=main&head=${named}`);
+    expect(found.body).toEqual({ base: ours, heads: [topic], mergeBases: [base] });
 
-  const synced = await ask("POST", "/near/sync", { branch: "taken", from: `${KIN.toUpperCase()}:topic` });
-  expect(synced.body).toEqual({ kind: "created", branch: "taken", commit: topic });
-  await expectWhole("near", "taken", topic);
+    const synced = await ask("POST", "/near/sync", { branch: "taken", from: `${KIN.toUpperCase()}:topic` });
+    expect(synced.body).toEqual({ kind: "created", branch: "taken", commit: topic });
+    await expectWhole("near", "taken", topic);
 
-  const merge = { base: "main", head: `${KIN}:topic`, author: ADA };
-  const merged = await ask<{ commit: string; parents: string[] }>("POST", "/near/merge", merge);
-  expect([merged.status, merged.body.parents]).toEqual([201, [ours, topic]]);
-  await expectWhole("near", "main", merged.body.commit);
-  // The other way; the owner has two of the family, so that this one is named whole.
-  expect((await askKin("/far/sync", { branch: "main", from: "family:main" })).status).toBe(422);
-  expect((await askKin("/far/sync", { branch: "main", from: "family/near:main" })).body).toEqual({
-    kind: "fast-forward",
-    branch: "main",
-    commit: merged.body.commit,
-  });
-  expect(await findProblems(urlOf("far", KIN))).toEqual([]);
-  // Another fork of that owner makes the short name ambiguous.
-  expect((await ask("POST", "/near/forks", { owner: KIN, name: "farther" })).status).toBe(201);
-  const refused = await ask<{ error: { message: string } }>("POST", "/near/merge", merge);
-  expect([refused.status, refused.body.error.message]).toEqual([
-    422,
-    expect.stringContaining("owner/repository:branch"),
-  ]);
-});
+    const merge = { base: "main", head: `${KIN}:topic`, author: ADA };
+    const merged = await ask<{ commit: string; parents: string[] }>("POST", "/near/merge", merge);
+    expect([merged.status, merged.body.parents]).toEqual([201, [ours, topic]]);
+    await expectWhole("near", "main", merged.body.commit);
+    // The other way; the owner has two of the family, so that this one is named whole.
+    expect((await askKin("/far/sync", { branch: "main", from: "family:main" })).status).toBe(422);
+    expect((await askKin("/far/sync", { branch: "main", from: "family/near:main" })).body).toEqual({
+      kind: "fast-forward",
+      branch: "main",
+      commit: merged.body.commit,
+    });
+    expect(await findProblems(urlOf("far", KIN))).toEqual([]);
+    // Another fork of that owner makes the short name ambiguous.
+    expect((await ask("POST", "/near/forks", { owner: KIN, name: "farther" })).status).toBe(201);
+    const refused = await ask<{ error: { message: string } }>("POST", "/near/merge", merge);
+    expect([refused.status, refused.body.error.message]).toEqual([
+      422,
+      expect.stringContaining("owner/repository:branch"),
+    ]);
+  },
+);
 
 test("a repository of another family, or none, is refused in words", async () => {
   await makeFamily("alone");

@@ -62,35 +62,39 @@ async function commitTo(dir: string, branch: string, text: string): Promise<stri
   return commit;
 }
 
-test("a fork has all of its parent at once, counts nothing of it, and takes pushes of its own", async () => {
-  await push("whole");
-  const parent = (await ask("GET", "/whole")).body;
-  const forked = await fork("whole", "whole-fork");
-  expect(forked).toMatchObject({
-    parent: { owner: "forker", name: "whole" },
-    visibility: parent["visibility"],
-    defaultBranch: "main",
-    objectCount: 0,
-    expiresAt: null,
-  });
-  expect(forked["sharedBytes"]).toBeGreaterThan(100_000);
-  expect(forked["sizeBytes"]).toBeLessThan((parent["sizeBytes"] as number) / 10);
-  const dir = await mirror("whole-fork");
-  expect(await refsOf(dir)).toBe(await refsOf(source));
-  expect(await objectsOf(dir)).toEqual(await objectsOf(source));
-  expect(await findProblems(urlOf("whole-fork"))).toEqual([]);
+test(
+  "a fork has all of its parent at once, counts nothing of it, and takes pushes of its own",
+  { tags: "sweep" },
+  async () => {
+    await push("whole");
+    const parent = (await ask("GET", "/whole")).body;
+    const forked = await fork("whole", "whole-fork");
+    expect(forked).toMatchObject({
+      parent: { owner: "forker", name: "whole" },
+      visibility: parent["visibility"],
+      defaultBranch: "main",
+      objectCount: 0,
+      expiresAt: null,
+    });
+    expect(forked["sharedBytes"]).toBeGreaterThan(100_000);
+    expect(forked["sizeBytes"]).toBeLessThan((parent["sizeBytes"] as number) / 10);
+    const dir = await mirror("whole-fork");
+    expect(await refsOf(dir)).toBe(await refsOf(source));
+    expect(await objectsOf(dir)).toEqual(await objectsOf(source));
+    expect(await findProblems(urlOf("whole-fork"))).toEqual([]);
 
-  // What is pushed to either is not in the other.
-  const commit = await commitTo(dir, "main", "of the fork alone");
-  const { stderr } = await tryGit(dir, ["push", "--progress", urlOf("whole-fork"), "main"]);
-  expect(stderr).toMatch(/Writing objects: 100% \(3\/3\)/);
-  expect((await ask("GET", `/whole-fork/commits/${commit}`)).status).toBe(200);
-  expect((await ask("GET", `/whole/commits/${commit}`)).status).toBe(404);
-  expect(await git(source, "ls-remote", urlOf("whole"), "main")).toContain(await git(source, "rev-parse", "main"));
+    // What is pushed to either is not in the other.
+    const commit = await commitTo(dir, "main", "of the fork alone");
+    const { stderr } = await tryGit(dir, ["push", "--progress", urlOf("whole-fork"), "main"]);
+    expect(stderr).toMatch(/Writing objects: 100% \(3\/3\)/);
+    expect((await ask("GET", `/whole-fork/commits/${commit}`)).status).toBe(200);
+    expect((await ask("GET", `/whole/commits/${commit}`)).status).toBe(404);
+    expect(await git(source, "ls-remote", urlOf("whole"), "main")).toContain(await git(source, "rev-parse", "main"));
 
-  const { body } = await ask<{ forks: Repository[]; nextCursor: null }>("GET", "/whole/forks");
-  expect(body.forks.map(({ name }) => name)).toEqual(["whole-fork"]);
-});
+    const { body } = await ask<{ forks: Repository[]; nextCursor: null }>("GET", "/whole/forks");
+    expect(body.forks.map(({ name }) => name)).toEqual(["whole-fork"]);
+  },
+);
 
 test("forks of forks, and forks whose parent is deleted, stay whole", { tags: "sweep" }, async () => {
   await push("first");

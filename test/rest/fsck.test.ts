@@ -50,7 +50,7 @@ test("a healthy repository has no problem, and the script ends with 0", async ()
   });
 });
 
-test("what is malformed is refused, and the script ends with 2", async () => {
+test("what is malformed is refused, and the script ends with 2", { tags: "sweep" }, async () => {
   for (const query of ["?cursor=x", "?rules=none", "?repair=1"])
     expect(await ask(query)).toMatchObject({ status: 422 });
   const cursor = Buffer.from('{"stage":"chunks","after":"x"}').toString("base64url");
@@ -59,7 +59,7 @@ test("what is malformed is refused, and the script ends with 2", async () => {
   expect((await runScript(`${server.url}/`)).code).toBe(2);
 });
 
-test("damage is told, and the script ends with 1", async () => {
+test("damage is told, and the script ends with 1", { tags: "sweep" }, async () => {
   expect(await server.loseObjects("/chunks/")).toBe(1);
   const { body } = await ask("");
   expect(body).toMatchObject({ problems: [{ kind: "chunk-missing", key: expect.stringContaining("/chunks/") }] });

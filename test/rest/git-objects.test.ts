@@ -33,7 +33,7 @@ beforeAll(async () => {
 const read = async <Body = unknown>(type: string, revision: string, init = {}) =>
   askApi<Body>(server, `/repos/objects/repo/git/${type}/${await git(dir, "rev-parse", revision)}`, init);
 
-test("blobs are text where they are UTF-8, else base64", async () => {
+test("blobs are text where they are UTF-8, else base64", { tags: "sweep" }, async () => {
   expect((await read("blob", "main:a.txt")).body).toMatchObject({ size: 5, encoding: "utf-8", content: "\ufeffä" });
   expect((await read("blob", "main:b.bin")).body).toMatchObject({ size: 3, encoding: "base64", content: "AP8B" });
   const half = await read<{ content: string }>("blob", "main:half");

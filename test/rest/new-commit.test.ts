@@ -108,36 +108,40 @@ function blobOid(content: string | Buffer): string {
   return hashObject("blob", Buffer.from(content as string));
 }
 
-test("files of thousands in one folder are changed by deltas, and folders go with their last file", async () => {
-  const { path, url } = await push();
-  const names = Array.from({ length: 300 }, (_, i) => `many/file-${i}`);
-  const first = await commit(
-    path,
-    names.map((name) => put(name, `${name}\n`)),
-  );
-  expect(first.status).toBe(201);
-  for (const name of ["many/file-0", "many/file-299", "many/a-new-one", "many/zzz", "many/file-1.x/below"]) {
-    expect(await commit(path, [put(name, "changed\n")])).toMatchObject({ status: 201 });
-  }
-  await commit(path, [
-    { op: "delete", path: "many/file-17" },
-    { op: "delete", path: "many/file-18" },
-    put("many/file-18/now/a/folder", "x"),
-  ]);
-  const dir = await clone(url);
-  expect((await git(dir, "ls-tree", "-r", "--name-only", "HEAD", "many")).split("\n")).toHaveLength(302);
-  const emptied = await commit(path, [
-    { op: "delete", path: "many" },
-    { op: "delete", path: "dir/sub/deep" },
-    put("dir/sub", "a file now\n"),
-  ]);
-  expect(emptied).toMatchObject({ status: 201 });
-  await git(dir, "pull", "-q");
-  await git(dir, "fsck", "--strict");
-  expect(await git(dir, "ls-tree", "-r", "--name-only", "HEAD")).toBe(
-    ["dir.x", "dir/file", "dir/script", "dir/sub", "link", "readme"].join("\n"),
-  );
-});
+test(
+  "files of thousands in one folder are changed by deltas, and folders go with their last file",
+  { tags: "sweep" },
+  async () => {
+    const { path, url } = await push();
+    const names = Array.from({ length: 300 }, (_, i) => `many/file-${i}`);
+    const first = await commit(
+      path,
+      names.map((name) => put(name, `${name}\n`)),
+    );
+    expect(first.status).toBe(201);
+    for (const name of ["many/file-0", "many/file-299", "many/a-new-one", "many/zzz", "many/file-1.x/below"]) {
+      expect(await commit(path, [put(name, "changed\n")])).toMatchObject({ status: 201 });
+    }
+    await commit(path, [
+      { op: "delete", path: "many/file-17" },
+      { op: "delete", path: "many/file-18" },
+      put("many/file-18/now/a/folder", "x"),
+    ]);
+    const dir = await clone(url);
+    expect((await git(dir, "ls-tree", "-r", "--name-only", "HEAD", "many")).split("\n")).toHaveLength(302);
+    const emptied = await commit(path, [
+      { op: "delete", path: "many" },
+      { op: "delete", path: "dir/sub/deep" },
+      put("dir/sub", "a file now\n"),
+    ]);
+    expect(emptied).toMatchObject({ status: 201 });
+    await git(dir, "pull", "-q");
+    await git(dir, "fsck", "--strict");
+    expect(await git(dir, "ls-tree", "-r", "--name-only", "HEAD")).toBe(
+      ["dir.x", "dir/file", "dir/script", "dir/sub", "link", "readme"].join("\n"),
+    );
+  },
+);
 
 test("what changes nothing is no commit, unless that is wanted", async () => {
   const { path, tip } = await push();
@@ -302,7 +306,7 @@ test("after all refusals the branch is where it was", async () => {
   expect(answer.body).toMatchObject({ kind: "unchanged", commit: await git(source, "rev-parse", "main") });
 });
 
-test("many who write to one branch at a time all get through, a git client among them", async () => {
+test("many who write to one branch at a time all get through, a git client among them", { tags: "sweep" }, async () => {
   const { path, url } = await push();
   const dir = await clone(url);
   const writers = Array.from({ length: 20 }, async (_, writer) => {

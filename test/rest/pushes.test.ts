@@ -36,7 +36,7 @@ async function whoPushed(token: string | null): Promise<(string | null)[]> {
   return body.pushes.map(({ who }) => who);
 }
 
-test("every change is its maker's, whoever its commits are by", async () => {
+test("every change is its maker's, whoever its commits are by", { tags: "sweep" }, async () => {
   const by = `token ${writer.id} (Ümit's laptop)`;
   const commitTo = (branch: string, path: string) => ({
     branch,

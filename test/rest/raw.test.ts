@@ -143,7 +143,7 @@ test("bytes come from one read, and none for what is kept inline", async () => {
   expect(await read("inline/raw/main/x.txt")).toMatchObject({ gets: 0 });
 });
 
-test("lost bytes fail, and never end a file early", async () => {
+test("lost bytes fail, and never end a file early", { tags: "sweep" }, async () => {
   const lost = await makeOddRepository([{ branch: "main", files: { "large.bin": large } }]);
   await git(lost, "push", "-q", `${server.url}/me/lost.git`, "main");
   await server.loseObjects("/chunks/");

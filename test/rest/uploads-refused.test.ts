@@ -30,21 +30,25 @@ async function send(name: string, pack: Buffer): Promise<{ upload: Upload; parts
   return { upload, parts: await bench.putPack(name, upload, 1, pack) };
 }
 
-test("a session that is completed several times at once moves its refs once, and each time says so", async () => {
-  const name = "me/completed-at-once";
-  const tip = bench.commits[20]!;
-  const { upload, parts } = await send(name, await bench.makePack(tip, null));
-  expect((await bench.index(name, upload, parts, [tip])).status).toBe(200);
-  const refs = { "refs/heads/main": [null, tip] } as const;
-  const answers = await Promise.all(Array.from({ length: 5 }, () => bench.complete(name, upload, refs)));
-  for (const { status, body } of answers) {
-    expect([status, body]).toEqual([200, { refs: [{ name: "refs/heads/main", refused: null }] }]);
-  }
-  const { body } = await askApi<{ pushes: { refs: unknown[] }[] }>(bench.server, `/repos/${name}/pushes`);
-  expect(body.pushes.flatMap(({ refs }) => refs)).toHaveLength(1);
-  expect(await git(bench.dir, "ls-remote", `${bench.server.url}/${name}`, "refs/*")).toBe(`${tip}\trefs/heads/main`);
-  await expectEnd(name, upload);
-});
+test(
+  "a session that is completed several times at once moves its refs once, and each time says so",
+  { tags: "sweep" },
+  async () => {
+    const name = "me/completed-at-once";
+    const tip = bench.commits[20]!;
+    const { upload, parts } = await send(name, await bench.makePack(tip, null));
+    expect((await bench.index(name, upload, parts, [tip])).status).toBe(200);
+    const refs = { "refs/heads/main": [null, tip] } as const;
+    const answers = await Promise.all(Array.from({ length: 5 }, () => bench.complete(name, upload, refs)));
+    for (const { status, body } of answers) {
+      expect([status, body]).toEqual([200, { refs: [{ name: "refs/heads/main", refused: null }] }]);
+    }
+    const { body } = await askApi<{ pushes: { refs: unknown[] }[] }>(bench.server, `/repos/${name}/pushes`);
+    expect(body.pushes.flatMap(({ refs }) => refs)).toHaveLength(1);
+    expect(await git(bench.dir, "ls-remote", `${bench.server.url}/${name}`, "refs/*")).toBe(`${tip}\trefs/heads/main`);
+    await expectEnd(name, upload);
+  },
+);
 
 test("a step that names a part twice is refused, and can be sent right", async () => {
   const name = "me/named-twice";
