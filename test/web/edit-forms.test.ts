@@ -147,40 +147,44 @@ describeSome(1, FORM_WAYS, "$name", (way) => {
     expect(await fetchText("main", "shared.txt")).toBe(both);
   });
 
-  test("a conflict shows both sides, loses no word, and can be resolved, or put aside on a branch", async () => {
-    await pushFile("conflict.txt", TEXT);
-    const mine = TEXT.replace("line 9\n", "mine <i>\n");
-    const start = async () => {
-      await open("edit/main/conflict.txt");
-      await content().fill(mine);
-      await page.getByLabel("Summary").fill("My summary");
-    };
-    await start();
-    await pushFile("conflict.txt", TEXT.replace("line 9\n", "theirs & more\n"));
-    expect(await commit()).toBe(409);
-    expect(await page.getByRole("heading", { level: 2 }).first().innerText()).toBe("Somebody changed the same");
-    const sides = await page.locator(".sides td pre").allInnerTexts();
-    expect(sides.map((side) => side.trim())).toEqual(["theirs & more", "mine <i>"]);
-    expect(await content().inputValue()).toBe(mine);
-    expect(await page.getByLabel("Summary").inputValue()).toBe("My summary");
-    expect(await page.locator("#theirs").inputValue()).toContain("theirs & more");
-    // It has not been lost by asking, and is replaced only now.
-    expect(await fetchText("main", "conflict.txt")).toContain("theirs & more");
-    await content().fill(mine.replace("mine <i>\n", "mine <i>\ntheirs & more\n"));
-    expect(await commit()).toBe(303);
-    expect(await fetchText("main", "conflict.txt")).toBe(mine.replace("mine <i>\n", "mine <i>\ntheirs & more\n"));
+  test(
+    "a conflict shows both sides, loses no word, and can be resolved, or put aside on a branch",
+    { tags: "sweep" },
+    async () => {
+      await pushFile("conflict.txt", TEXT);
+      const mine = TEXT.replace("line 9\n", "mine <i>\n");
+      const start = async () => {
+        await open("edit/main/conflict.txt");
+        await content().fill(mine);
+        await page.getByLabel("Summary").fill("My summary");
+      };
+      await start();
+      await pushFile("conflict.txt", TEXT.replace("line 9\n", "theirs & more\n"));
+      expect(await commit()).toBe(409);
+      expect(await page.getByRole("heading", { level: 2 }).first().innerText()).toBe("Somebody changed the same");
+      const sides = await page.locator(".sides td pre").allInnerTexts();
+      expect(sides.map((side) => side.trim())).toEqual(["theirs & more", "mine <i>"]);
+      expect(await content().inputValue()).toBe(mine);
+      expect(await page.getByLabel("Summary").inputValue()).toBe("My summary");
+      expect(await page.locator("#theirs").inputValue()).toContain("theirs & more");
+      // It has not been lost by asking, and is replaced only now.
+      expect(await fetchText("main", "conflict.txt")).toContain("theirs & more");
+      await content().fill(mine.replace("mine <i>\n", "mine <i>\ntheirs & more\n"));
+      expect(await commit()).toBe(303);
+      expect(await fetchText("main", "conflict.txt")).toBe(mine.replace("mine <i>\n", "mine <i>\ntheirs & more\n"));
 
-    await pushFile("conflict.txt", TEXT);
-    await start();
-    await pushFile("conflict.txt", TEXT.replace("line 9\n", "again\n"));
-    expect(await commit()).toBe(409);
-    await page.getByLabel("To a new branch").check();
-    await page.getByLabel("Name of the new branch").fill("aside/one");
-    expect(await commit()).toBe(303);
-    expect(new URL(page.url()).pathname).toBe(`/${owner}/repo/blob/aside/one/conflict.txt`);
-    expect(await fetchText("aside/one", "conflict.txt")).toBe(mine);
-    expect(await fetchText("main", "conflict.txt")).toContain("again");
-  });
+      await pushFile("conflict.txt", TEXT);
+      await start();
+      await pushFile("conflict.txt", TEXT.replace("line 9\n", "again\n"));
+      expect(await commit()).toBe(409);
+      await page.getByLabel("To a new branch").check();
+      await page.getByLabel("Name of the new branch").fill("aside/one");
+      expect(await commit()).toBe(303);
+      expect(new URL(page.url()).pathname).toBe(`/${owner}/repo/blob/aside/one/conflict.txt`);
+      expect(await fetchText("aside/one", "conflict.txt")).toBe(mine);
+      expect(await fetchText("main", "conflict.txt")).toContain("again");
+    },
+  );
 
   test("a file that others deleted meanwhile is told, with what was typed", { tags: "sweep" }, async () => {
     await pushFile("gone.txt", TEXT);
@@ -259,7 +263,7 @@ describeSome(1, FORM_WAYS, "$name", (way) => {
     expect(await git(dir, "log", "-1", "--format=%s", "origin/main")).toBe("Upload files");
   });
 
-  test("a file is deleted, but not what others wrote there meanwhile", async () => {
+  test("a file is deleted, but not what others wrote there meanwhile", { tags: "sweep" }, async () => {
     await pushFile("doomed.txt", TEXT);
     await open("blob/main/doomed.txt");
     await page.getByRole("link", { name: "Delete" }).click();

@@ -31,7 +31,7 @@ test.each(NAMES)("whoever has no token may download %s", async (name) => {
   expect(await answer.text()).toBe(readFileSync(fileOf(name), "utf8"));
 });
 
-test("the helper pushes under its own name", async () => {
+test("the helper pushes under its own name", { tags: "sweep" }, async () => {
   const bin = join(makeTempDir("home"), "bin");
   mkdirSync(bin);
   const path = join(bin, "git-remote-holdfast");
@@ -46,7 +46,7 @@ test("the helper pushes under its own name", async () => {
   expect(stderr).toContain("holdfast: Created me/helped");
 });
 
-test("run by hand, they say what runs them", () => {
+test("run by hand, they say what runs them", { tags: "sweep" }, () => {
   const run = (name: ProgramName, ...args: string[]): string =>
     execFileSync(process.execPath, [fileOf(name), ...args], { encoding: "utf8", stdio: "pipe" });
   expect(() => run("git-remote-holdfast")).toThrow("git runs this: git push holdfast::");

@@ -4,6 +4,7 @@ import { codeLanguageNamed, codeLanguageOf } from "../../src/web/parts/code-lang
 import { escapeText } from "../../src/web/parts/code.tsx";
 import { highlight, Highlighter, MAX_COLOURED_CHARS } from "../../src/web/parts/highlight.ts";
 import { Random } from "../harness/random.ts";
+import { testSome } from "../harness/sweep.ts";
 
 /** One extension of each language. */
 const EXTENSIONS = (
@@ -23,7 +24,7 @@ const PIECES = [
   ..."let function class def if import type for async begin end @media =begin interface select from".split(" "),
 ];
 
-test.each(FILES)("%s: all chars are there, escaped, each line by itself", (name) => {
+testSome(6, FILES, "%s: all chars are there, escaped, each line by itself", (name) => {
   const language = codeLanguageOf(name)!;
   expect(language).not.toBe(null);
   const random = new Random(FILES.indexOf(name) + 1);
@@ -97,7 +98,7 @@ const SLOW = [
   ["a.scala", '+"""<!--? '],
 ] as const;
 
-test.each(SLOW)("%s of %j takes a bounded time", (name, unit) => {
+testSome(2, SLOW, "%s of %j takes a bounded time", ([name, unit]) => {
   const line = unit.repeat(500).slice(0, 499);
   const start = process.cpuUsage().user;
   highlight(`${line}\n`.repeat(MAX_COLOURED_CHARS / 500), codeLanguageOf(name));

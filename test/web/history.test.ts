@@ -205,7 +205,7 @@ describe("large changes", () => {
     return response.text();
   };
 
-  test("of thousands of files, a page shows some and leads to the others", async () => {
+  test("of thousands of files, a page shows some and leads to the others", { tags: "sweep" }, async () => {
     const seen = new Set<string>();
     let count = 0;
     for (let query: string | undefined = ""; query !== undefined && count < 3; count++) {

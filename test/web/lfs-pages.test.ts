@@ -54,23 +54,27 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-test("an image is shown, another file is offered, and a pointer is there for who wants it", async () => {
-  await page.goto(`${url}/blob/main/picture.png`);
-  const image = page.getByAltText("The file, as an image");
-  expect(await image.evaluate((shown) => `${shown.naturalWidth} × ${shown.naturalHeight}`)).toBe("7 × 5");
-  expect(await page.content()).toContain("Git LFS");
+test(
+  "an image is shown, another file is offered, and a pointer is there for who wants it",
+  { tags: "sweep" },
+  async () => {
+    await page.goto(`${url}/blob/main/picture.png`);
+    const image = page.getByAltText("The file, as an image");
+    expect(await image.evaluate((shown) => `${shown.naturalWidth} × ${shown.naturalHeight}`)).toBe("7 × 5");
+    expect(await page.content()).toContain("Git LFS");
 
-  await page.goto(`${url}/blob/main/film.mp4`);
-  await page.getByText("3.0 MiB · Git LFS").waitFor();
-  await page.getByText(film.oid).waitFor();
-  const href = await page.getByRole("link", { name: "Download it" }).getAttribute("href");
-  const bytes = Buffer.from(await (await fetch(new URL(href!, url))).arrayBuffer());
-  expect(bytes.equals(film.bytes)).toBe(true);
-  await page.getByRole("link", { name: "Pointer", exact: true }).click();
-  await page.getByText(`oid sha256:${film.oid}`).waitFor();
-  await page.getByRole("link", { name: "Content", exact: true }).click();
-  await page.getByRole("link", { name: "Download it" }).waitFor();
-});
+    await page.goto(`${url}/blob/main/film.mp4`);
+    await page.getByText("3.0 MiB · Git LFS").waitFor();
+    await page.getByText(film.oid).waitFor();
+    const href = await page.getByRole("link", { name: "Download it" }).getAttribute("href");
+    const bytes = Buffer.from(await (await fetch(new URL(href!, url))).arrayBuffer());
+    expect(bytes.equals(film.bytes)).toBe(true);
+    await page.getByRole("link", { name: "Pointer", exact: true }).click();
+    await page.getByText(`oid sha256:${film.oid}`).waitFor();
+    await page.getByRole("link", { name: "Content", exact: true }).click();
+    await page.getByRole("link", { name: "Download it" }).waitFor();
+  },
+);
 
 test("a file whose object is missing says so", async () => {
   await page.goto(`${url}/blob/main/missing.png`);

@@ -90,7 +90,7 @@ test("what is hidden in a text is shown", () => {
   expect(render("a\u202eb `c\u200bd`")).toBe("<p>a[U+202E]b <code>c[U+200B]d</code></p>");
 });
 
-test("a text of too many elements, or of too many in each other, is not shown as HTML", () => {
+test("a text of too many elements, or of too many in each other, is not shown as HTML", { tags: "sweep" }, () => {
   const where = { place, rev: "main", directory: "" };
   expect(renderMarkdown("deep", "<div>".repeat(20_000), where)).toBeNull();
   expect(renderMarkdown("templates", "<template>".repeat(10_000), where)).toBeNull();

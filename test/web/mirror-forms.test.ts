@@ -34,7 +34,7 @@ afterAll(async () => {
   await browser.close();
 });
 
-test("a mirror is made, shows what is refused, is brought up to date and deleted", async () => {
+test("a mirror is made, shows what is refused, is brought up to date and deleted", { tags: "sweep" }, async () => {
   const press = (name: string) => page.getByRole("button", { name, exact: true }).click();
   await page.goto(`${server.url}/mirrored/repo/settings`);
   await page.getByRole("link", { name: "Mirrors" }).click();

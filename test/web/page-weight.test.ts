@@ -6,6 +6,7 @@ import { git } from "../harness/git.ts";
 import { makeOddRepository } from "../harness/odd-tree.ts";
 import type { Server } from "../harness/server.ts";
 import { shareServer } from "../harness/shared-server.ts";
+import { testSome } from "../harness/sweep.ts";
 
 const KB = 1_024;
 let server: Pick<Server, "url">;
@@ -42,16 +43,18 @@ test("script, style and icon are small", () => {
   expect(ICON.text.length).toBeLessThanOrEqual(KB);
 });
 
-test.each([
+const PAGES: readonly (readonly [string, path: string, kilobytes: number])[] = [
+  ["a file of 1,000 lines", "/weight/repo/blob/main/code.ts", 40],
   ["a repository of a hundred files, with a long README", "/weight/repo", 60],
   ["a directory of 5,000 files", "/weight/repo/tree/main/many", 100],
-  ["a file of 1,000 lines", "/weight/repo/blob/main/code.ts", 40],
   ["the blame of 1,000 lines", "/weight/repo/blame/main/code.ts", 40],
-])("%s: %s", async (_, path, limit) => {
+];
+
+testSome(1, PAGES, "%s: %s", async ([, path, limit]) => {
   expect(await weigh(path)).toBeLessThanOrEqual(limit * KB);
 });
 
-test("a page by a whole commit id is sent once", async () => {
+test("a page by a whole commit id is sent once", { tags: "sweep" }, async () => {
   const tags = new Set<string>();
   for (const path of [`/weight/repo/tree/${head}/many`, `/weight/repo/blob/${head}/code.ts`]) {
     const first = await look(path);

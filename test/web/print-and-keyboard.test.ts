@@ -1,10 +1,11 @@
 /** Pages on paper, and pages without a mouse. */
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { shareBrowser, type SharedBrowser } from "../harness/browser.ts";
 import { git } from "../harness/git.ts";
 import type { Server } from "../harness/server.ts";
 import { shareServer } from "../harness/shared-server.ts";
+import { describeSome } from "../harness/sweep.ts";
 import { makeWalkedRepository } from "./pages.ts";
 
 let browser: SharedBrowser;
@@ -56,7 +57,7 @@ const LOOK_AT_PAPER = `(() => {
   return { seen, wrong: [...wrong], controls: shown.map(({ outerHTML }) => outerHTML) };
 })()`;
 
-describe.each(["light", "dark"] as const)("printed by a browser in %s", (colorScheme) => {
+describeSome(1, ["dark", "light"] as const, "printed by a browser in %s", (colorScheme) => {
   test.each(["", "/blob/main/src/colours.rs", "/commit/:head"])(
     "page %s: dark on light, nothing to press",
     async (path) => {
@@ -100,7 +101,7 @@ async function tab(page: Page): Promise<Focused> {
   return page.evaluate<Focused>(FOCUSED);
 }
 
-describe.each([360, 1_280])("by keyboard, in a window of %d pixels", (width) => {
+describeSome(1, [1_280, 360], "by keyboard, in a window of %d pixels", (width) => {
   let page: Page;
   beforeAll(async () => {
     page = await browser.newPage({ viewport: { width, height: 800 } });

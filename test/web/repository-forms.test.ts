@@ -50,7 +50,7 @@ describeSome(1, FORM_WAYS, "$name", (way) => {
     );
   });
 
-  test("what is wrong with a repository is beside its field, and the rest is kept", async () => {
+  test("what is wrong with a repository is beside its field, and the rest is kept", { tags: "sweep" }, async () => {
     await page.goto(`${server.url}/-/new?owner=${owner}`);
     expect(await page.getByLabel("Owner").inputValue()).toBe(owner);
     await fill("Name", "no slash/please");

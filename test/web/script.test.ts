@@ -25,7 +25,7 @@ beforeEach(async () => {
   page = await context.newPage();
 });
 
-test("a command is copied, and git takes it", async () => {
+test("a command is copied, and git takes it", { tags: "sweep" }, async () => {
   await page.goto(`${server.url}/script/repo`);
   await page.getByText("Clone", { exact: true }).click();
   await page.getByRole("button", { name: "Copy" }).first().click();
@@ -35,22 +35,26 @@ test("a command is copied, and git takes it", async () => {
   expect(await git(".", "ls-remote", copied)).toContain("refs/heads/main");
 });
 
-test("branches are filtered by what is typed, and Enter takes the first; Escape closes", async () => {
-  await page.goto(`${server.url}/script/repo/tree/main/src`);
-  const chooser = page.locator("summary", { hasText: "Branch" });
-  await chooser.click();
-  // The field gets the focus by itself.
-  await page.locator(".panel input:focus").waitFor();
-  await page.keyboard.type("FEAT");
-  const shown = page.locator("[open] .panel li:not([hidden])");
-  expect(await shown.allInnerTexts()).toEqual(["feature/one"]);
-  await page.keyboard.press("Enter");
-  await page.waitForURL(`${server.url}/script/repo/tree/feature/one/src`);
-  await chooser.click();
-  await page.keyboard.press("Escape");
-  expect(await page.locator(".panel").first().isVisible()).toBe(false);
-  expect(await page.evaluate("document.activeElement.tagName")).toBe("SUMMARY");
-});
+test(
+  "branches are filtered by what is typed, and Enter takes the first; Escape closes",
+  { tags: "sweep" },
+  async () => {
+    await page.goto(`${server.url}/script/repo/tree/main/src`);
+    const chooser = page.locator("summary", { hasText: "Branch" });
+    await chooser.click();
+    // The field gets the focus by itself.
+    await page.locator(".panel input:focus").waitFor();
+    await page.keyboard.type("FEAT");
+    const shown = page.locator("[open] .panel li:not([hidden])");
+    expect(await shown.allInnerTexts()).toEqual(["feature/one"]);
+    await page.keyboard.press("Enter");
+    await page.waitForURL(`${server.url}/script/repo/tree/feature/one/src`);
+    await chooser.click();
+    await page.keyboard.press("Escape");
+    expect(await page.locator(".panel").first().isVisible()).toBe(false);
+    expect(await page.evaluate("document.activeElement.tagName")).toBe("SUMMARY");
+  },
+);
 
 test("the lines that the URL names are marked and seen; a click with Shift names more", async () => {
   await page.goto(`${server.url}/script/repo/blob/main/src/code.ts#L60-L62`);

@@ -31,7 +31,7 @@ afterAll(() => browser.close());
 
 const marks = () => plain.locator("mark").allInnerTexts();
 
-test("lines are found, their matches marked, and linked to", async () => {
+test("lines are found, their matches marked, and linked to", { tags: "sweep" }, async () => {
   await plain.goto(`${server.url}/searched/repo`);
   await plain.getByRole("link", { name: "Search", exact: true }).click();
   await plain.getByLabel("Search for").fill("word");
@@ -75,7 +75,7 @@ test("a file is found by parts of its path, the best first", async () => {
   expect(await plain.locator(".found a").allInnerTexts()).toEqual(["list.md", "src/parts/list.ts"]);
 });
 
-test("keys: t finds while typing, y leads to the permalink, / to the search", async () => {
+test("keys: t finds while typing, y leads to the permalink, / to the search", { tags: "sweep" }, async () => {
   await scripted.goto(`${server.url}/searched/repo`);
   await scripted.keyboard.press("t");
   await scripted.waitForURL("**/find/main");

@@ -84,7 +84,7 @@ test("who signs in sees what the token may, where they wanted to; who signs out 
   expect(await statusOf("/me/private")).toBe(404);
 });
 
-test("a wrong token signs nobody in, and many wrong ones must wait", async () => {
+test("a wrong token signs nobody in, and many wrong ones must wait", { tags: "sweep" }, async () => {
   await page.goto(`${server.url}/-/sign-in`);
   await signIn("wrong");
   expect(await page.getByRole("alert").innerText()).toContain("unknown, revoked or expired");
@@ -161,7 +161,7 @@ test.each<[string, Record<string, string>]>([
   }
 });
 
-test("a page of another site signs nobody in or out", async () => {
+test("a page of another site signs nobody in or out", { tags: "sweep" }, async () => {
   const foreign = createServer((_, response) => {
     response.setHeader("Content-Type", "text/html");
     response.end(

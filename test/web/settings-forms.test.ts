@@ -66,7 +66,7 @@ describeSome(1, FORM_WAYS, "$name", (way) => {
     expect(body).toMatchObject({ description: "for <i>all</i>", visibility: "public", defaultBranch: "other" });
   });
 
-  test("a repository is renamed by who may, and only to a free name", async () => {
+  test("a repository is renamed by who may, and only to a free name", { tags: "sweep" }, async () => {
     await git(dir, "push", "-q", gitUrl(ADMIN_TOKEN, "old-name"), "HEAD:main");
     await git(dir, "push", "-q", gitUrl(ADMIN_TOKEN, "taken"), "HEAD:main");
     await signIn(await makeToken({ right: "admin" }), `/${owner}/old-name/settings`);
@@ -78,7 +78,7 @@ describeSome(1, FORM_WAYS, "$name", (way) => {
     expect(new URL(page.url()).pathname).toBe(`/${owner}/new-name/settings`);
   });
 
-  test("protected refs bind pushes at once", async () => {
+  test("protected refs bind pushes at once", { tags: "sweep" }, async () => {
     await git(dir, "push", "-q", gitUrl(ADMIN_TOKEN, "guarded"), "HEAD:main");
     await signIn(await makeToken({ right: "admin" }), `/${owner}/guarded/settings/protected`);
     const rule = page.getByRole("group", { name: "A new rule" }).first();
@@ -125,7 +125,7 @@ describeSome(1, FORM_WAYS, "$name", (way) => {
     expect(await git(dir, "ls-remote", gitUrl(ADMIN_TOKEN, "kept"), "aside")).toContain("refs/heads/aside");
   });
 
-  test("a token is shown once, works as it says, and no longer when it is revoked", async () => {
+  test("a token is shown once, works as it says, and no longer when it is revoked", { tags: "sweep" }, async () => {
     await git(dir, "push", "-q", gitUrl(ADMIN_TOKEN, "tokens"), "HEAD:main");
     await signIn(ADMIN_TOKEN, `/${owner}/tokens/settings/tokens`);
     await fill("What it is for", "ci <b>");
@@ -177,7 +177,7 @@ describeSome(1, FORM_WAYS, "$name", (way) => {
     expect(body).toMatchObject({ maxBytes: 1_000_000, maxObjects: null });
   });
 
-  test("maintenance runs, and a check says what it checked", async () => {
+  test("maintenance runs, and a check says what it checked", { tags: "sweep" }, async () => {
     await git(dir, "push", "-q", gitUrl(ADMIN_TOKEN, "stored"), "HEAD:main");
     await signIn(ADMIN_TOKEN, `/${owner}/stored/settings/maintenance`);
     expect(await send("Run maintenance now")).toBe(303);

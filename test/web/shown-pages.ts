@@ -31,13 +31,8 @@ export const ON_SCREENS = [
 ] as const satisfies readonly Way[];
 
 /** Declares the tests of pages, shown in each of some ways.
- * @param isShown whether a page is shown in a way, by their positions; default: each is, in each
- * @param isLookedAt whether axe looks at a page, where scripts run; default: at each */
-export function testPages(
-  ways: readonly Way[],
-  isShown: (page: number, way: number) => boolean = () => true,
-  isLookedAt: (name: string) => boolean = () => true,
-): void {
+ * @param isShown whether a page is shown in a way, by their positions; default: each is, in each */
+export function testPages(ways: readonly Way[], isShown: (page: number, way: number) => boolean = () => true): void {
   let browser: SharedBrowser;
   let server: Pick<Server, "url">;
   let locked: Pick<Server, "url">;
@@ -78,7 +73,7 @@ export function testPages(
 
     test.each(PAGES.filter((_, page) => isShown(page, at)))(
       "$name: $path",
-      async ({ name, path, isLocked = false, status = 200, says }) => {
+      async ({ path, isLocked = false, status = 200, says }) => {
         problems.length = 0;
         const response = (await page.goto((isLocked ? locked : server).url + path.replace(":head", head)))!;
         expect(response.status()).toBe(status);
@@ -89,7 +84,7 @@ export function testPages(
         expect(response.headers()["content-security-policy"]).toMatch(/^default-src 'none';(?!.*unsafe)/);
         if (scripts) {
           expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
-          if (isLookedAt(name)) expect(await findFaults(page)).toEqual([]);
+          expect(await findFaults(page)).toEqual([]);
         }
         // A browser's console reports the status itself.
         expect(problems.filter((problem) => !problem.includes(`status of ${status}`))).toEqual([]);

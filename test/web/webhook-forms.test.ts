@@ -29,7 +29,7 @@ afterAll(async () => {
   await browser.close();
 });
 
-test("a webhook is made, tried out, disabled and deleted", async () => {
+test("a webhook is made, tried out, disabled and deleted", { tags: "sweep" }, async () => {
   const press = (name: string) => page.getByRole("button", { name, exact: true }).click();
   await page.goto(`${server.url}/hooked/repo/settings`);
   await page.getByRole("link", { name: "Webhooks" }).click();
