@@ -70,7 +70,7 @@ test.each([
   expect(await statusOf(path)).toBe(status);
 });
 
-test("JSON that is too deep, too large, or about prototypes", async () => {
+test("JSON that is too deep, too large, or about prototypes", { tags: "sweep" }, async () => {
   const create = async (body: string | AsyncIterable<Buffer>, headers: Readonly<Record<string, string>> = {}) =>
     request(`${server.url}/api/repos`, {
       method: "POST",

@@ -39,7 +39,7 @@ test("goes on after the server is killed, at any step", { tags: "sweep" }, async
   }
 });
 
-test("tries again, at ever longer intervals, and fails after the fourth time", async () => {
+test("tries again, at ever longer intervals, and fails after the fourth time", { tags: "sweep" }, async () => {
   const asked: number[] = [];
   const upstream = await startUpstream((_, response) => {
     asked.push(Date.now());
@@ -56,7 +56,7 @@ test("tries again, at ever longer intervals, and fails after the fourth time", a
   }
 });
 
-test("ends when it is told to, and leaves nothing", async () => {
+test("ends when it is told to, and leaves nothing", { tags: "sweep" }, async () => {
   const slow = await startUpstream((request, response) => {
     passOn(bench.native.url, request, response, {}, (answer) => {
       response.writeHead(answer.statusCode!, answer.headers);

@@ -12,6 +12,7 @@ import { git, makeRepository } from "../harness/git.ts";
 import { type ClientObject, LFS_TYPE, LfsClient, objectOf, pointerOf } from "../harness/lfs.ts";
 import { type Server, startServer } from "../harness/server.ts";
 import { passOn, startUpstream, type Upstream } from "../harness/upstream.ts";
+import { testSome } from "../harness/sweep.ts";
 
 interface Import {
   readonly state: string;
@@ -151,7 +152,7 @@ test("an object that is cut is asked for again, and what came before is not", { 
   for (const { oid } of many) expect(asked.filter((one) => one === oid).length).toBeLessThanOrEqual(3);
 });
 
-test("bytes with another hash, or more or fewer of them, leave nothing", async () => {
+test("bytes with another hash, or more or fewer of them, leave nothing", { tags: "sweep" }, async () => {
   const wrong = [large, many[0]!, many[1]!];
   answerObjects((request, response) => {
     const at = wrong.findIndex(({ oid }) => request.url!.endsWith(oid));
@@ -178,7 +179,7 @@ function answerBatch(place: (oid: string) => unknown): void {
   };
 }
 
-test("objects are where the upstream says, with its headers; redirects lose them", async () => {
+test("objects are where the upstream says, with its headers; redirects lose them", { tags: "sweep" }, async () => {
   const seen: IncomingMessage[] = [];
   const elsewhere: Upstream = await startUpstream((request, response) => {
     seen.push(request);
@@ -205,24 +206,24 @@ test("objects are where the upstream says, with its headers; redirects lose them
   }
 });
 
-test.each([
-  ["file:///etc/passwd", "only https: and http:"],
-  ["http://user:password@127.0.0.1/", "a user or password"],
-  ["no URL", "is not a URL"],
-])("an object at %s is not asked for", async (href) => {
+const NO_ADDRESSES = ["file:///etc/passwd", "http://user:password@127.0.0.1/", "no URL"];
+
+testSome(1, NO_ADDRESSES, "an object at %s is not asked for", async (href) => {
   answerBatch(() => ({ href }));
   const name = await begin({ lfs: true });
   expect(await settled(name)).toMatchObject({ state: "done", lfs: { objects: 0, missing: sent.length + 1 } });
 });
 
-test.each([
+const FAULTS: readonly (readonly [string, (response: ServerResponse) => unknown, RegExp])[] = [
   ["no batch", (response: ServerResponse) => response.writeHead(200).end("{}"), /what is no batch/],
   ["no JSON", (response: ServerResponse) => response.writeHead(200).end("<html>"), /what is no JSON/],
   ["too much", (response: ServerResponse) => response.writeHead(200).end(" ".repeat(2_000_000)), /more than \d+ bytes/],
   ["an error", (response: ServerResponse) => response.writeHead(500).end(), /answered 500/],
   ["no rights", (response: ServerResponse) => response.writeHead(403).end(), /send `authorization`/],
   ["no Git LFS", (response: ServerResponse) => response.writeHead(404).end(), /import without `lfs`/],
-])("an upstream that answers with %s fails the import with the reason", async (_, answer, error) => {
+];
+
+testSome(1, FAULTS, "an upstream that answers with %s fails the import with the reason", async ([, answer, error]) => {
   upstream.handle = (request, response) => {
     if (request.url!.endsWith("/objects/batch")) answer(response);
     else passAll(request, response);

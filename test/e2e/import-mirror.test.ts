@@ -45,7 +45,7 @@ test("follows 30 random changes exactly: refs that are new, forced, renamed and 
 );
 test("follows 200, too", { tags: "sweep" }, () => expectFollowed(200));
 
-test("takes no other changes until it is released, and keeps what it has", async () => {
+test("takes no other changes until it is released, and keeps what it has", { tags: "sweep" }, async () => {
   const { name } = await follow("shown.git");
   const push = () => tryGit(bench.history, ["push", `${bench.server.url}/${name}`, "main:refs/heads/mine"]);
   const refused = await push();

@@ -31,7 +31,7 @@ test("from one branch that is too much for a pack, in steps along its history", 
   await bench.expectSame(name, long);
 });
 
-test("from a server that speaks version 0 only", async () => {
+test("from a server that speaks version 0 only", { tags: "sweep" }, async () => {
   const upstream = await startUpstream((request, response) =>
     passOn(bench.native.url, request, response, { "git-protocol": undefined }),
   );
@@ -43,7 +43,7 @@ test("from a server that speaks version 0 only", async () => {
   }
 });
 
-test("from another Holdfast, whose private repository wants a token", async () => {
+test("from another Holdfast, whose private repository wants a token", { tags: "sweep" }, async () => {
   const other = await shareServer("upstream", WITH_TOKENS);
   const authorization = `Basic ${btoa(`any:${ADMIN_TOKEN}`)}`;
   await git(

@@ -1,14 +1,14 @@
 /** Locks of Git LFS, and who may do what: the requests of its client with tokens of several
  * rights. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { LfsClient, objectOf } from "../harness/lfs.ts";
-import { type Server, startServer } from "../harness/server.ts";
+import type { Server } from "../harness/server.ts";
+import { ADMIN_TOKEN, shareServer, WITH_TOKENS } from "../harness/shared-server.ts";
 
-const ADMIN = "holdfast-admin-token-for-tests";
 const REPOSITORY = "locks/files";
 
-let server: Server;
+let server: Pick<Server, "url">;
 /** The callers. */
 let admin: LfsClient;
 let writer: LfsClient;
@@ -18,10 +18,12 @@ let stranger: LfsClient;
 let nobody: LfsClient;
 
 beforeAll(async () => {
-  server = await startServer({ vars: { ACCESS: "token", ADMIN_TOKEN: ADMIN } });
-  await askAs(ADMIN, "POST", "/repos", { owner: "locks", name: "files" });
+  server = await shareServer("locks", WITH_TOKENS);
+  await askAs(ADMIN_TOKEN, "POST", "/repos", { owner: "locks", name: "files" });
   const clientOf = async (right: string, more: Record<string, unknown> = {}): Promise<LfsClient> => {
-    const { token } = (await askAs(ADMIN, "POST", "/tokens", { owner: "locks", right, ...more })) as { token: string };
+    const { token } = (await askAs(ADMIN_TOKEN, "POST", "/tokens", { owner: "locks", right, ...more })) as {
+      token: string;
+    };
     return new LfsClient(`${server.url}/${REPOSITORY}.git`, token);
   };
   admin = await clientOf("admin", { name: "chief" });
@@ -31,8 +33,6 @@ beforeAll(async () => {
   stranger = await clientOf("write", { name: "stranger", owner: "elsewhere" });
   nobody = new LfsClient(`${server.url}/${REPOSITORY}.git`);
 });
-afterAll(() => server.close());
-
 async function askAs(token: string, method: string, path: string, json: unknown): Promise<unknown> {
   const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
   const response = await fetch(`${server.url}/api${path}`, { method, headers, body: JSON.stringify(json) });
@@ -73,7 +73,7 @@ test("a lock is its owner's: others see it, and only an admin breaks it", async 
   expect((await unlock(other, again.body.lock.id)).status).toBe(200);
 });
 
-test("of 200 writers at once, one gets the lock", async () => {
+test("of 200 writers at once, one gets the lock", { tags: "sweep" }, async () => {
   const answers = await Promise.all(
     Array.from({ length: 200 }, (_, i) => lock(i % 2 === 0 ? writer : other, "raced.bin")),
   );
@@ -137,10 +137,15 @@ test("the rights are those of fetches and pushes", async () => {
   expect((await wrong.batch("download", [object])).status).toBe(401);
 });
 
-test("tokens of another repository, expired and revoked ones are good for nothing", async () => {
-  await askAs(ADMIN, "POST", "/repos", { owner: "locks", name: "others" });
+test("tokens of another repository, expired and revoked ones are good for nothing", { tags: "sweep" }, async () => {
+  await askAs(ADMIN_TOKEN, "POST", "/repos", { owner: "locks", name: "others" });
   const tokenOf = async (more: Record<string, unknown>): Promise<{ token: string; id: string }> =>
-    (await askAs(ADMIN, "POST", "/tokens", { owner: "locks", name: "one more", right: "write", ...more })) as never;
+    (await askAs(ADMIN_TOKEN, "POST", "/tokens", {
+      owner: "locks",
+      name: "one more",
+      right: "write",
+      ...more,
+    })) as never;
   const foreign = await tokenOf({ repository: "others" });
   const expiresMs = Date.now() + 1_500;
   const short = await tokenOf({ expiresAt: new Date(expiresMs).toISOString() });
@@ -156,7 +161,7 @@ test("tokens of another repository, expired and revoked ones are good for nothin
   };
   expect(await asks(short)).toEqual([200, 200, 200]);
   expect(await asks(foreign)).toEqual([404, 404, 404]);
-  const headers = { Authorization: `Bearer ${ADMIN}` };
+  const headers = { Authorization: `Bearer ${ADMIN_TOKEN}` };
   expect((await fetch(`${server.url}/api/tokens/${revoked.id}`, { method: "DELETE", headers })).status).toBe(204);
   expect(await asks(revoked)).toEqual([401, 401, 401]);
   await sleep(Math.max(0, expiresMs - Date.now()));
@@ -165,7 +170,7 @@ test("tokens of another repository, expired and revoked ones are good for nothin
 
 test("who may not move a ref may not lock files or send objects for it", async () => {
   const rules = [{ pattern: "refs/heads/release", allowedTokens: [] }];
-  await askAs(ADMIN, "PUT", `/repos/${REPOSITORY}/protected-refs`, { rules });
+  await askAs(ADMIN_TOKEN, "PUT", `/repos/${REPOSITORY}/protected-refs`, { rules });
   const ref = { name: "refs/heads/release" };
   const refused = await lock(writer, "released.bin", { ref });
   expect([refused.status, refused.body.message]).toEqual([403, expect.stringContaining("refs/heads/release")]);

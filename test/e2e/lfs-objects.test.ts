@@ -55,7 +55,7 @@ describe("transfers", () => {
     expect([head.status, head.headers.get("Content-Length")]).toEqual([200, "9000001"]);
   });
 
-  test("what is there is not asked for again, and sending it again changes nothing", async () => {
+  test("what is there is not asked for again, and sending it again changes nothing", { tags: "sweep" }, async () => {
     const lfs = await makeAt("lfs/again");
     const object = objectOf("the same");
     await lfs.upload([object]);
@@ -253,40 +253,44 @@ test("objects count against the quota", async () => {
   await lfs.upload([objectOf(randomBytes(1_000))]);
 });
 
-test("an object is only in repositories that have it; forks have those of their parent, and keep them", async () => {
-  const lfs = await makeAt("lfs/parent");
-  const other = await makeAt("lfs/other");
-  const object = objectOf(randomBytes(50_000));
-  await lfs.upload([object]);
-  expect((await other.get(object.oid)).status).toBe(404);
-  expect((await other.batch("download", [object])).body.objects[0]!.error!.code).toBe(404);
+test(
+  "an object is only in repositories that have it; forks have those of their parent, and keep them",
+  { tags: "sweep" },
+  async () => {
+    const lfs = await makeAt("lfs/parent");
+    const other = await makeAt("lfs/other");
+    const object = objectOf(randomBytes(50_000));
+    await lfs.upload([object]);
+    expect((await other.get(object.oid)).status).toBe(404);
+    expect((await other.batch("download", [object])).body.objects[0]!.error!.code).toBe(404);
 
-  const dir = await makeRepository("parent");
-  await git(dir, "commit", "-q", "--allow-empty", "-m", "one");
-  await git(dir, "push", "-q", `${server.url}/lfs/parent`, "HEAD:refs/heads/main");
-  for (const [parent, name] of [
-    ["parent", "child"],
-    ["child", "grandchild"],
-  ] as const) {
-    const made = await askApi(server, `/repos/lfs/${parent}/forks`, { method: "POST", json: { owner: "lfs", name } });
-    expect(made.status, JSON.stringify(made.body)).toBe(201);
-  }
-  const grandchild = new LfsClient(`${server.url}/lfs/grandchild`);
-  const readAll = async (): Promise<boolean> => {
-    const response = await grandchild.get(object.oid);
-    return response.status === 200 && Buffer.from(await response.arrayBuffer()).equals(object.bytes);
-  };
-  expect(await readAll()).toBe(true);
-  expect((await server.readObjects(object.oid)).size).toBe(1);
-  const own = objectOf(randomBytes(1_000));
-  await grandchild.upload([own]);
-  expect((await lfs.get(own.oid)).status).toBe(404);
+    const dir = await makeRepository("parent");
+    await git(dir, "commit", "-q", "--allow-empty", "-m", "one");
+    await git(dir, "push", "-q", `${server.url}/lfs/parent`, "HEAD:refs/heads/main");
+    for (const [parent, name] of [
+      ["parent", "child"],
+      ["child", "grandchild"],
+    ] as const) {
+      const made = await askApi(server, `/repos/lfs/${parent}/forks`, { method: "POST", json: { owner: "lfs", name } });
+      expect(made.status, JSON.stringify(made.body)).toBe(201);
+    }
+    const grandchild = new LfsClient(`${server.url}/lfs/grandchild`);
+    const readAll = async (): Promise<boolean> => {
+      const response = await grandchild.get(object.oid);
+      return response.status === 200 && Buffer.from(await response.arrayBuffer()).equals(object.bytes);
+    };
+    expect(await readAll()).toBe(true);
+    expect((await server.readObjects(object.oid)).size).toBe(1);
+    const own = objectOf(randomBytes(1_000));
+    await grandchild.upload([own]);
+    expect((await lfs.get(own.oid)).status).toBe(404);
 
-  expect((await askApi(server, "/repos/lfs/parent", { method: "DELETE" })).status).toBe(204);
-  expect((await askApi(server, "/repos/lfs/child", { method: "DELETE" })).status).toBe(204);
-  await sleep(1_000);
-  expect(await readAll()).toBe(true);
-  expect(await findProblems(`${server.url}/lfs/grandchild`)).toEqual([]);
-  expect((await askApi(server, "/repos/lfs/grandchild", { method: "DELETE" })).status).toBe(204);
-  await awaitGone(object.oid);
-});
+    expect((await askApi(server, "/repos/lfs/parent", { method: "DELETE" })).status).toBe(204);
+    expect((await askApi(server, "/repos/lfs/child", { method: "DELETE" })).status).toBe(204);
+    await sleep(1_000);
+    expect(await readAll()).toBe(true);
+    expect(await findProblems(`${server.url}/lfs/grandchild`)).toEqual([]);
+    expect((await askApi(server, "/repos/lfs/grandchild", { method: "DELETE" })).status).toBe(204);
+    await awaitGone(object.oid);
+  },
+);

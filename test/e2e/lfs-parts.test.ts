@@ -84,28 +84,32 @@ test("a batch is for parts where an object needs them and the client offers them
   expect((await tryBegin(lfs, beyond)).status).toBe(413);
 });
 
-test("parts come in any order, at once, twice, and the object is there when it is complete", async () => {
-  const lfs = await make();
-  const object = newObject();
-  const upload = await PartsUpload.begin(lfs, object);
-  expect([upload.partBytes, upload.count]).toEqual([PART_BYTES, 3]);
-  const parts = [3, 1, 1, 2, 3, 2];
-  const answers = await Promise.all(parts.map((part) => upload.put(part)));
-  expect(answers.map(({ status }) => status)).toEqual(parts.map(() => 200));
-  expect((await upload.put(2)).status).toBe(200);
-  expect((await upload.ask("GET")).body.parts).toEqual([1, 2, 3]);
-  expect((await lfs.get(object.oid)).status).toBe(404);
-  const completed = await Promise.all([upload.complete(), upload.complete(), upload.complete()]);
-  expect(completed.map(({ status }) => status)).toEqual([200, 200, 200]);
-  await expectStored(lfs, object);
-  const range = await lfs.get(object.oid, { Range: `bytes=${PART_BYTES - 2}-${PART_BYTES + 1}` });
-  expect(Buffer.from(await range.arrayBuffer())).toEqual(object.bytes.subarray(PART_BYTES - 2, PART_BYTES + 2));
-  // The answer may have been lost.
-  expect((await upload.complete()).status).toBe(200);
-  expect((await upload.ask("GET")).status).toBe(404);
-  expect((await tryBegin(lfs, object)).body.id).toBeUndefined();
-  expect(await findProblems(lfs.url.replace(".git/info/lfs", ""))).toEqual([]);
-});
+test(
+  "parts come in any order, at once, twice, and the object is there when it is complete",
+  { tags: "sweep" },
+  async () => {
+    const lfs = await make();
+    const object = newObject();
+    const upload = await PartsUpload.begin(lfs, object);
+    expect([upload.partBytes, upload.count]).toEqual([PART_BYTES, 3]);
+    const parts = [3, 1, 1, 2, 3, 2];
+    const answers = await Promise.all(parts.map((part) => upload.put(part)));
+    expect(answers.map(({ status }) => status)).toEqual(parts.map(() => 200));
+    expect((await upload.put(2)).status).toBe(200);
+    expect((await upload.ask("GET")).body.parts).toEqual([1, 2, 3]);
+    expect((await lfs.get(object.oid)).status).toBe(404);
+    const completed = await Promise.all([upload.complete(), upload.complete(), upload.complete()]);
+    expect(completed.map(({ status }) => status)).toEqual([200, 200, 200]);
+    await expectStored(lfs, object);
+    const range = await lfs.get(object.oid, { Range: `bytes=${PART_BYTES - 2}-${PART_BYTES + 1}` });
+    expect(Buffer.from(await range.arrayBuffer())).toEqual(object.bytes.subarray(PART_BYTES - 2, PART_BYTES + 2));
+    // The answer may have been lost.
+    expect((await upload.complete()).status).toBe(200);
+    expect((await upload.ask("GET")).status).toBe(404);
+    expect((await tryBegin(lfs, object)).body.id).toBeUndefined();
+    expect(await findProblems(lfs.url.replace(".git/info/lfs", ""))).toEqual([]);
+  },
+);
 
 test(
   "an object is read back in as many goes as it takes, and each goes on where the one before ended",
@@ -158,7 +162,7 @@ test(
   },
 );
 
-test("parts that are wrong leave an upload as it was; one that lacks some says which", async () => {
+test("parts that are wrong leave an upload as it was; one that lacks some says which", { tags: "sweep" }, async () => {
   const lfs = await make();
   const object = newObject();
   const upload = await PartsUpload.begin(lfs, object);
@@ -191,36 +195,40 @@ test("parts that are wrong leave an upload as it was; one that lacks some says w
   await expectStored(lfs, object);
 });
 
-test("an object with another SHA-256 is not stored, and an upload that is given up leaves nothing", async () => {
-  const own = await start();
-  try {
-    const lfs = await make(own);
-    const object = newObject();
-    const wrong = await PartsUpload.begin(lfs, { ...object, oid: "b".repeat(64) });
-    await wrong.putAll();
-    const { status, body } = await wrong.complete();
-    expect([status, body.message]).toEqual([422, expect.stringContaining(`is ${object.oid}, not bbb`)]);
-    expect((await wrong.ask("GET")).status).toBe(404);
-    expect((await lfs.get("b".repeat(64))).status).toBe(404);
+test(
+  "an object with another SHA-256 is not stored, and an upload that is given up leaves nothing",
+  { tags: "sweep" },
+  async () => {
+    const own = await start();
+    try {
+      const lfs = await make(own);
+      const object = newObject();
+      const wrong = await PartsUpload.begin(lfs, { ...object, oid: "b".repeat(64) });
+      await wrong.putAll();
+      const { status, body } = await wrong.complete();
+      expect([status, body.message]).toEqual([422, expect.stringContaining(`is ${object.oid}, not bbb`)]);
+      expect((await wrong.ask("GET")).status).toBe(404);
+      expect((await lfs.get("b".repeat(64))).status).toBe(404);
 
-    const given = await PartsUpload.begin(lfs, object);
-    await given.put(2);
-    expect((await given.ask("DELETE")).status).toBe(200);
-    for (const method of ["GET", "POST", "DELETE"] as const) expect((await given.ask(method)).status).toBe(404);
-    expect((await given.put(1)).status).toBe(404);
-    await expectFiles(own, 0);
+      const given = await PartsUpload.begin(lfs, object);
+      await given.put(2);
+      expect((await given.ask("DELETE")).status).toBe(200);
+      for (const method of ["GET", "POST", "DELETE"] as const) expect((await given.ask(method)).status).toBe(404);
+      expect((await given.put(1)).status).toBe(404);
+      await expectFiles(own, 0);
 
-    // With the repository, uploads go that are under way.
-    const open = await PartsUpload.begin(lfs, object);
-    await open.put(1);
-    await expectFiles(own, 1);
-    const name = lfs.url.split("/")[4]!.replace(".git", "");
-    expect((await askApi(own, `/repos/lfs/${name}`, { method: "DELETE" })).status).toBe(204);
-    await expectFiles(own, 0);
-  } finally {
-    await own.close();
-  }
-});
+      // With the repository, uploads go that are under way.
+      const open = await PartsUpload.begin(lfs, object);
+      await open.put(1);
+      await expectFiles(own, 1);
+      const name = lfs.url.split("/")[4]!.replace(".git", "");
+      expect((await askApi(own, `/repos/lfs/${name}`, { method: "DELETE" })).status).toBe(204);
+      await expectFiles(own, 0);
+    } finally {
+      await own.close();
+    }
+  },
+);
 
 test(
   "a server that is killed while parts come, or while it completes, loses nothing that it acknowledged",

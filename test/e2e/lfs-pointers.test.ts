@@ -102,28 +102,32 @@ test("pointers are found in deltas and among extensions; other texts are no poin
   expect((await tryPush(dir, "texts", "--thin")).stderr).toContain(oid);
 });
 
-test("a backup with pointers is restored, and a fork has the objects that its branches name", async () => {
-  const kept = objectOf("kept");
-  const other = objectOf("of another branch");
-  const lfs = new LfsClient(urlOf("origin"));
-  await lfs.upload([kept, other]);
-  const dir = await makeFiles("origin", { "a.bin": pointerOf(kept) });
-  await push(dir, "origin");
-  await commit(dir, { "b.bin": pointerOf(other) });
-  await git(dir, "push", "-q", urlOf("origin"), "HEAD:refs/heads/other");
+test(
+  "a backup with pointers is restored, and a fork has the objects that its branches name",
+  { tags: "sweep" },
+  async () => {
+    const kept = objectOf("kept");
+    const other = objectOf("of another branch");
+    const lfs = new LfsClient(urlOf("origin"));
+    await lfs.upload([kept, other]);
+    const dir = await makeFiles("origin", { "a.bin": pointerOf(kept) });
+    await push(dir, "origin");
+    await commit(dir, { "b.bin": pointerOf(other) });
+    await git(dir, "push", "-q", urlOf("origin"), "HEAD:refs/heads/other");
 
-  const backup = await fetch(`${server.url}/api/repos/pointers/origin/backup.bundle`);
-  const body = new Uint8Array(await backup.arrayBuffer());
-  const restored = await fetch(`${server.url}/api/repos/pointers/restored/backup.bundle`, { method: "PUT", body });
-  expect(restored.status, await restored.text()).toBe(201);
-  await restoreObjects("origin", "restored", [kept, other]);
+    const backup = await fetch(`${server.url}/api/repos/pointers/origin/backup.bundle`);
+    const body = new Uint8Array(await backup.arrayBuffer());
+    const restored = await fetch(`${server.url}/api/repos/pointers/restored/backup.bundle`, { method: "PUT", body });
+    expect(restored.status, await restored.text()).toBe(201);
+    await restoreObjects("origin", "restored", [kept, other]);
 
-  const fork = { owner: "pointers", name: "fork", branches: ["main"] };
-  expect((await askApi(server, "/repos/pointers/origin/forks", { method: "POST", json: fork })).status).toBe(201);
-  const forked = new LfsClient(urlOf("fork"));
-  expect([(await forked.get(kept.oid)).status, (await forked.get(other.oid)).status]).toEqual([200, 404]);
-  expect(await findProblems(urlOf("fork"))).toEqual([]);
-});
+    const fork = { owner: "pointers", name: "fork", branches: ["main"] };
+    expect((await askApi(server, "/repos/pointers/origin/forks", { method: "POST", json: fork })).status).toBe(201);
+    const forked = new LfsClient(urlOf("fork"));
+    expect([(await forked.get(kept.oid)).status, (await forked.get(other.oid)).status]).toEqual([200, 404]);
+    expect(await findProblems(urlOf("fork"))).toEqual([]);
+  },
+);
 
 /** Brings the objects of a backup from one repository to another, by the list and one by one. */
 async function restoreObjects(from: string, to: string, expected: readonly ClientObject[]): Promise<void> {
@@ -214,7 +218,7 @@ test("raw files follow pointers on request", async () => {
   expect([none.status, await none.text()]).toEqual([404, expect.stringContaining(missing.oid)]);
 });
 
-test("what is kept is counted, and a check finds objects that are missing or changed", async () => {
+test("what is kept is counted, and a check finds objects that are missing or changed", { tags: "sweep" }, async () => {
   const objects = Array.from({ length: 3 }, () => objectOf(randomBytes(9_000)));
   const lfs = new LfsClient(urlOf("checked"));
   await lfs.upload(objects);

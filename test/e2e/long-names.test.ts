@@ -45,7 +45,7 @@ test("a list of files comes in pages that lack none", { tags: "sweep" }, async (
   expect(pages).toBeGreaterThan(9);
 });
 
-test("a search looks into every file", async () => {
+test("a search looks into every file", { tags: "sweep" }, async () => {
   let files = 0;
   for (let cursor: string | null = ""; cursor !== null;) {
     const path: string = `/repos/long/names/grep?pattern=nothing${cursor === "" ? "" : `&cursor=${cursor}`}`;

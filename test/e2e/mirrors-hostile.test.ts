@@ -8,6 +8,7 @@ import { type NativeServer, startNative } from "../harness/native.ts";
 import { type Server, startServer } from "../harness/server.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
 import { passOn, startUpstream, type Upstream } from "../harness/upstream.ts";
+import { testSome } from "../harness/sweep.ts";
 
 let server: Server;
 let native: NativeServer;
@@ -84,8 +85,18 @@ const forever =
   };
 
 describe("a target that does wrong", () => {
-  test.each<[string, Upstream["handle"], RegExp]>([
+  const WRONGS: readonly (readonly [string, Upstream["handle"], RegExp])[] = [
     ["401", status(401), /a valid credential for the target is needed: it answered 401/],
+    ["a connection that is cut", (request) => request.destroy(), /it cannot be reached/],
+    ["an error", advertise(lines("ERR go\x1b[31m away\n")), /go \[31m away/],
+    [
+      "a redirect elsewhere",
+      (_, response) =>
+        void response.writeHead(302, { location: "ftp://example.com/info/refs?service=git-receive-pack" }).end(),
+      /only https: and http:/,
+    ],
+    ["a push that is cut", report((response) => response.destroy()), /cannot be reached|was cut/],
+    ["a report that is none", report((response) => response.end("hello")), /bad pkt-line length/],
     ["404", status(404), /the target repository was not found/],
     ["500", status(500), /the target is unavailable for now: it answered 500/],
     [
@@ -93,7 +104,6 @@ describe("a target that does wrong", () => {
       (_, response) => void response.writeHead(200, { "content-type": "text/html" }).end("<h1>Welcome"),
       /text\/html, not as a Git server does/,
     ],
-    ["a connection that is cut", (request) => request.destroy(), /it cannot be reached/],
     ["an answer that never begins", () => undefined, /it did not answer in/],
     [
       "a list that drips",
@@ -113,25 +123,16 @@ describe("a target that does wrong", () => {
       /the target's list of refs \(bytes\) exceeds the limit/,
     ],
     ["a list that is none", advertise(Buffer.from("zzzz")), /the target's answer is malformed: bad pkt-line length/],
-    ["an error", advertise(lines("ERR go\x1b[31m away\n")), /go \[31m away/],
     ["another hash", advertise(lines(`${oid} a\0report-status object-format=sha256`)), /sha256 is not supported/],
     ["a shallow one", advertise(lines(`${oid} refs/heads/a\0report-status\n`, `shallow ${oid}\n`)), /a shallow target/],
     ["one that reports nothing", advertise(lines(`${oid} refs/heads/a\0ofs-delta\n`)), /does not report what became/],
-    [
-      "a redirect elsewhere",
-      (_, response) =>
-        void response.writeHead(302, { location: "ftp://example.com/info/refs?service=git-receive-pack" }).end(),
-      /only https: and http:/,
-    ],
     [
       "a push that is not answered",
       (request, response) => request.method === "GET" && passOn(native.url, request, response),
       /it did not answer in/,
     ],
-    ["a push that is cut", report((response) => response.destroy()), /cannot be reached|was cut/],
     ["a report that is empty", report((response) => response.end(FLUSH)), /did not say what became of the push/],
     ["a report that drips", report((response) => response.write("00")), /it sent too little in/],
-    ["a report that is none", report((response) => response.end("hello")), /bad pkt-line length/],
     ["a report without end", report(forever(band(1, pkt(`ok ${"x".repeat(500)}`)))), /did not say what became/],
     [
       "lines without end",
@@ -147,7 +148,9 @@ describe("a target that does wrong", () => {
       report((response) => response.end(band(3, Buffer.from("no\x07space")))),
       /no space/,
     ],
-  ])("%s ends in an error that says so", async (_, handle, error) => {
+  ];
+
+  testSome(6, WRONGS, "%s ends in an error that says so", async ([, handle, error]) => {
     target.handle = handle;
     const { id } = await mirrors.create({ url: `${target.url}/target.git` });
     try {
@@ -157,11 +160,13 @@ describe("a target that does wrong", () => {
     }
   });
 
-  test.each<[string, Upstream["handle"], RegExp]>([
-    ["refs that were not sent", reportOf("unpack ok\n", "ok refs/heads/other\n"), /did not say what became of it/],
+  const REPORTS: readonly (readonly [string, Upstream["handle"], RegExp])[] = [
     ["no reason", reportOf("unpack ok\n", "ng refs/heads/main \n", "ng refs/heads/side\n"), /it did not say why/],
+    ["refs that were not sent", reportOf("unpack ok\n", "ok refs/heads/other\n"), /did not say what became of it/],
     ["an unpack that failed", reportOf("unpack out of\x1bmemory\n"), /did not take its objects: out of memory/],
-  ])("a report of %s is told for each ref", async (_, handle, reason) => {
+  ];
+
+  testSome(1, REPORTS, "a report of %s is told for each ref", async ([, handle, reason]) => {
     target.handle = handle;
     const { id } = await mirrors.create({ url: `${target.url}/target.git` });
     expect(await mirrors.settled(id)).toMatchObject({ refusedRefs: 2, error: null });

@@ -193,7 +193,7 @@ test.each(RULES)("%s holds at every door", async (_, rule, forbidden) => {
   if (!forbidden.includes("forward")) expect(await push(writer.token, "main~2:refs/heads/rel")).toBe(true);
 });
 
-test("at every door, who is allowed gets through", async () => {
+test("at every door, who is allowed gets through", { tags: "sweep" }, async () => {
   for (const { name, ref = "refs/heads/rel", pass } of DOORS) {
     await reset();
     await protect({ pattern: "refs/heads/rel*", allowedTokens: [writer.id] });
@@ -264,7 +264,7 @@ test("a merge that is only tried tells of the refusal", async () => {
   }
 });
 
-test("required checks hold merges and picks, and no other change", async () => {
+test("required checks hold merges and picks, and no other change", { tags: "sweep" }, async () => {
   await reset();
   await protect({ pattern: "refs/heads/rel*", requiredContexts: ["ci/tests", "ci/ü"] });
   const isMerge = ({ name }: Door): boolean => /merge|cherry-pick/.test(name);

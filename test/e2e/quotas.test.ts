@@ -123,7 +123,7 @@ test("what a full repository is sent is refused before it is read, and git says 
   await git(history, "push", "-q", urlOf("me/full"), "main");
 });
 
-test("a fork's quota counts what is its own, and nothing of its parent", async () => {
+test("a fork's quota counts what is its own, and nothing of its parent", { tags: "sweep" }, async () => {
   expect((await pushLarge("me/parent", 1_000_000, 1, "main")).unpack).toBe("ok");
   const made = await ask("/repos/me/parent/forks", ADMIN, { method: "POST", json: { name: "forked" } });
   expect(made.status).toBe(201);
@@ -171,23 +171,27 @@ test("objects are counted as they are declared, and exactly when they are stored
   expect((await pushLarge("me/counted", 10, 3)).unpack).toContain("that is the quota");
 });
 
-test("the deployment's default holds where nothing else is set, and a restore is a push", async () => {
-  const chunks = async (): Promise<string[]> => [...(await server.readObjects("/chunks/")).keys()].toSorted();
-  const before = await chunks();
-  expect((await pushLarge("me/default", DEFAULT_BYTES, 1)).unpack).toContain(`the limit of ${DEFAULT_BYTES}`);
-  // The push had begun to write.
-  await expect.poll(chunks, { timeout: 30_000 }).toEqual(before);
-  await git(history, "push", "-q", urlOf("me/default"), "main");
-  const bundle = (await tryGit(history, ["bundle", "create", "-q", "-", "main"])).stdoutBytes;
-  await set("/owners/he/quota", 1);
-  const headers = { Authorization: `Bearer ${ADMIN}`, "Content-Type": "application/x-git-bundle" };
-  const restored = { method: "PUT", body: new Uint8Array(bundle), headers };
-  expect((await askApi(server, "/repos/he/restored/backup.bundle", restored)).status).toBe(413);
-  const path = "/repos/me/default/quota";
-  expect((await ask(path)).body.effective).toEqual({ maxBytes: DEFAULT_BYTES, maxObjects: null });
-  await set(path, 2 * DEFAULT_BYTES);
-  expect((await pushLarge("me/default", DEFAULT_BYTES, 1)).unpack).toBe("ok");
-});
+test(
+  "the deployment's default holds where nothing else is set, and a restore is a push",
+  { tags: "sweep" },
+  async () => {
+    const chunks = async (): Promise<string[]> => [...(await server.readObjects("/chunks/")).keys()].toSorted();
+    const before = await chunks();
+    expect((await pushLarge("me/default", DEFAULT_BYTES, 1)).unpack).toContain(`the limit of ${DEFAULT_BYTES}`);
+    // The push had begun to write.
+    await expect.poll(chunks, { timeout: 30_000 }).toEqual(before);
+    await git(history, "push", "-q", urlOf("me/default"), "main");
+    const bundle = (await tryGit(history, ["bundle", "create", "-q", "-", "main"])).stdoutBytes;
+    await set("/owners/he/quota", 1);
+    const headers = { Authorization: `Bearer ${ADMIN}`, "Content-Type": "application/x-git-bundle" };
+    const restored = { method: "PUT", body: new Uint8Array(bundle), headers };
+    expect((await askApi(server, "/repos/he/restored/backup.bundle", restored)).status).toBe(413);
+    const path = "/repos/me/default/quota";
+    expect((await ask(path)).body.effective).toEqual({ maxBytes: DEFAULT_BYTES, maxObjects: null });
+    await set(path, 2 * DEFAULT_BYTES);
+    expect((await pushLarge("me/default", DEFAULT_BYTES, 1)).unpack).toBe("ok");
+  },
+);
 
 test("an owner's quota is for all that the owner has, and for pushes that create a repository", async () => {
   expect((await pushLarge("you/one", 200_000, 1)).unpack).toBe("ok");

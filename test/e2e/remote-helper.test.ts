@@ -70,7 +70,7 @@ async function expectSame(url: string, dir: string, ...refs: string[]): Promise<
 
 const stepsOf = ({ requests }: FrontProxy): number => requests.filter(({ path }) => path.endsWith("/steps")).length;
 
-test("a history in steps arrives whole, and its refs move at once", async () => {
+test("a history in steps arrives whole, and its refs move at once", { tags: "sweep" }, async () => {
   const { url, remote } = newRemote();
   const seen: string[] = [];
   proxy.cutAt = ({ path }) => {
@@ -295,7 +295,7 @@ describe("as with git push", () => {
     expect(await refsOf()).toBe(`${tip}\trefs/heads/main\n${tip}\trefs/tags/t`);
   });
 
-  test("a protected ref is refused with its reason; atomic, so are the others", async () => {
+  test("a protected ref is refused with its reason; atomic, so are the others", { tags: "sweep" }, async () => {
     const rules = [{ pattern: "refs/heads/main", fastForwardOnly: true }];
     const name = url.slice(server.url.length);
     const set = await askApi(server, `/repos${name}/protected-refs`, { method: "PUT", json: { rules } });

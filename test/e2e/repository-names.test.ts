@@ -8,6 +8,7 @@ import { git, makeRepository, tryGit } from "../harness/git.ts";
 import { type MadeObject, makeCommit, makeObject, makeTree, packOf } from "../harness/pack-builder.ts";
 import { encodePushHead, type PushAnswer, readRefs, sendBody, sendPush } from "../harness/raw-push.ts";
 import { startServer, type Server } from "../harness/server.ts";
+import { testSome } from "../harness/sweep.ts";
 
 let server: Server;
 let source: string;
@@ -62,11 +63,14 @@ async function makeStale(path: string): Promise<void> {
   expect((await ask("DELETE", `/repos/${first}`)).status).toBe(204);
 }
 
-test.each([
+const SIZES: readonly (readonly [string, bytes: number, isChunked: boolean])[] = [
   ["small", 100, false],
   ["large", 3_000_000, false],
   ["large and chunked", 3_000_000, true],
-])("a %s push that is led to a deleted repository lands in the new one, whole", async (what, bytes, isChunked) => {
+];
+const LANDS = "a %s push that is led to a deleted repository lands in the new one, whole";
+
+testSome(1, SIZES, LANDS, async ([what, bytes, isChunked]) => {
   const path = `stale/${what.replaceAll(" ", "-")}`;
   await makeStale(path);
   const { commit, pack } = makeBig(bytes);
@@ -90,7 +94,7 @@ test("whoever reads by a stale name reads the new repository, or that there is n
   expect(await git(source, "ls-remote", urlOf("stale/new"))).toBe("");
 });
 
-test("first pushes at once make one repository with all that they pushed", async () => {
+test("first pushes at once make one repository with all that they pushed", { tags: "sweep" }, async () => {
   const url = urlOf("race/first");
   const made = Array.from({ length: 8 }, () => makeBig(400_000));
   const answers = await Promise.all(
@@ -117,7 +121,7 @@ test("a creation beside first pushes: one repository", async () => {
   expect((await ask("GET", "/repos/beside")).body.repositories.length).toBe(1);
 });
 
-test("a push during which its repository is deleted fails, whatever takes the name", async () => {
+test("a push during which its repository is deleted fails, whatever takes the name", { tags: "sweep" }, async () => {
   const url = urlOf("gone/midway");
   await git(source, "push", "-q", url, "main");
   const slow = pushSlowly(url, "refs/heads/late", async () => {
@@ -141,18 +145,22 @@ test("a push during which its repository is renamed arrives", async () => {
   expect((await readRefs(urlOf("moved/elsewhere"))).get("refs/heads/late")).toBe(slow.tip);
 });
 
-test("a first push during which its repository is created, deleted and created anew lands nowhere", async () => {
-  const url = urlOf("first/midway");
-  const slow = pushSlowly(url, "refs/heads/late", async () => {
-    await sleep(200);
-    expect((await ask("POST", "/repos", { owner: "first", name: "midway" })).status).toBe(201);
-    expect((await ask("DELETE", "/repos/first/midway")).status).toBe(204);
-    await git(source, "push", "-q", url, "main");
-  });
-  const { status, unpack } = await slow.answer;
-  expect(status === 404 || unpack !== "ok").toBe(true);
-  expect([...(await readRefs(url)).keys()]).toEqual(["refs/heads/main"]);
-});
+test(
+  "a first push during which its repository is created, deleted and created anew lands nowhere",
+  { tags: "sweep" },
+  async () => {
+    const url = urlOf("first/midway");
+    const slow = pushSlowly(url, "refs/heads/late", async () => {
+      await sleep(200);
+      expect((await ask("POST", "/repos", { owner: "first", name: "midway" })).status).toBe(201);
+      expect((await ask("DELETE", "/repos/first/midway")).status).toBe(204);
+      await git(source, "push", "-q", url, "main");
+    });
+    const { status, unpack } = await slow.answer;
+    expect(status === 404 || unpack !== "ok").toBe(true);
+    expect([...(await readRefs(url)).keys()]).toEqual(["refs/heads/main"]);
+  },
+);
 
 test(
   "of deleted repositories nothing is left in R2, also when the server ends in between",

@@ -200,6 +200,7 @@ const accepted: readonly Omit<PushRow, "answer">[] = [
   },
   {
     name: "1 KB that makes 64 MB",
+    isSwept: true,
     push: ({ blob }) => {
       const base = makeObject("blob", Buffer.concat([Buffer.alloc(0x10000), Buffer.from(blob.oid)]));
       const copies = Array.from({ length: 1_024 }, () => copy(0, 0x10000));
@@ -210,6 +211,7 @@ const accepted: readonly Omit<PushRow, "answer">[] = [
   },
   {
     name: "a chain of 5,000",
+    isSwept: true,
     push: ({ blob }) => {
       const content = (number: number): Buffer => Buffer.from(`${String(number).padStart(5)}${blob.oid}`);
       const entries = [encodeEntry(makeObject("blob", content(0)))];

@@ -129,11 +129,13 @@ test("the user sees progress and refusals", async () => {
   expect(refusal).toContain("missingEmail");
 });
 
-test.each([
+const FIRST_BRANCHES: readonly (readonly [string[], head: string])[] = [
   [["topic", "main"], "refs/heads/main"],
   [["master", "alpha"], "refs/heads/master"],
   [["topic"], "refs/heads/topic"],
-])("HEAD of a first push of %s is %s, and stays", async (branches, expected) => {
+];
+
+testSome(1, FIRST_BRANCHES, "HEAD of a first push of %s is %s, and stays", async ([branches, expected]) => {
   await git(work, "push", "-q", url, ...branches.map((branch) => `main:refs/heads/${branch}`));
   const head = async (): Promise<string> => git(work, "ls-remote", "--symref", url, "HEAD");
   expect(await head()).toContain(`ref: ${expected}\tHEAD`);
@@ -185,7 +187,7 @@ test("bodies in chunks: http.postBuffer smaller than the pack", async () => {
   expect(await listRefs(await checkedClone())).toBe(await listRefs(work));
 });
 
-test("a clone right after each push has it", async () => {
+test("a clone right after each push has it", { tags: "sweep" }, async () => {
   for (let round = 0; round < 5; round++) {
     const tip = await commitFile(`round-${round}`);
     await git(work, "push", "-q", url, "main");
@@ -219,7 +221,7 @@ test("50 racing pushes to different branches: all win", { tags: "sweep" }, async
   await checkedClone();
 });
 
-testSome(1, [8, 18], "a blob of %i MB", async (megabytes) => {
+test.each([8, 18])("a blob of %i MB", { tags: "sweep" }, async (megabytes) => {
   // Random bytes do not compress: trying would take most of this test's time.
   await git(work, "config", "core.compression", "0");
   await commitFile("blob", randomBytes(megabytes * 1_000_000));
@@ -227,7 +229,7 @@ testSome(1, [8, 18], "a blob of %i MB", async (megabytes) => {
   expect(await listRefs(await checkedClone())).toBe(await listRefs(work));
 });
 
-test.each([19, 500])("%i refs in one push", async (count) => {
+testSome(1, [19, 500], "%i refs in one push", async (count) => {
   const tip = await git(work, "rev-parse", "HEAD");
   const stdin = Array.from({ length: count }, (_, i) => `create refs/heads/branch-${i} ${tip}\n`).join("");
   expect((await tryGit(work, ["update-ref", "--stdin"], { stdin })).code).toBe(0);

@@ -10,7 +10,6 @@ import { Random } from "../harness/random.ts";
 import { encodePushHead, type RawPush, readRefs, sendBody, sendPush } from "../harness/raw-push.ts";
 import { startServer, type Server } from "../harness/server.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
-import { testSome } from "../harness/sweep.ts";
 
 let server: Server;
 beforeAll(async () => {
@@ -39,20 +38,27 @@ async function* interrupted(body: Buffer, during: () => Promise<void>): AsyncGen
   yield body.subarray(body.length / 2);
 }
 
-testSome(1, ["kill", "restart"] as const, "a push during which the server is ended (%s)", async (ending) => {
-  const url = `${server.url}/me/${ending}.git`;
-  const objects = makeObjects(5_000_000);
-  const push: RawPush = { commands: [{ name: "refs/heads/main", new: objects.at(-1)!.oid }], pack: packOf(...objects) };
-  const body = Buffer.concat([encodePushHead(push), push.pack!]);
-  let ended: Promise<void> | undefined;
-  const during = (): Promise<void> => (ended = server[ending]());
-  await expect(sendBody(url, interrupted(body, during))).rejects.toThrow();
-  await ended;
-  if (ending === "kill") await server.restart();
-  expect((await readRefs(url)).size).toBe(0);
-  expect((await sendPush(url, push)).refs.get("refs/heads/main")).toBeNull();
-  await expectSoundClone(url);
-});
+test.each(["kill", "restart"] as const)(
+  "a push during which the server is ended (%s)",
+  { tags: "sweep" },
+  async (ending) => {
+    const url = `${server.url}/me/${ending}.git`;
+    const objects = makeObjects(5_000_000);
+    const push: RawPush = {
+      commands: [{ name: "refs/heads/main", new: objects.at(-1)!.oid }],
+      pack: packOf(...objects),
+    };
+    const body = Buffer.concat([encodePushHead(push), push.pack!]);
+    let ended: Promise<void> | undefined;
+    const during = (): Promise<void> => (ended = server[ending]());
+    await expect(sendBody(url, interrupted(body, during))).rejects.toThrow();
+    await ended;
+    if (ending === "kill") await server.restart();
+    expect((await readRefs(url)).size).toBe(0);
+    expect((await sendPush(url, push)).refs.get("refs/heads/main")).toBeNull();
+    await expectSoundClone(url);
+  },
+);
 
 test("an atomic push of 100 refs, killed at any moment", { tags: "sweep" }, async () => {
   const random = new Random(1);
@@ -79,7 +85,7 @@ test("an atomic push of 100 refs, killed at any moment", { tags: "sweep" }, asyn
   }
 });
 
-test("fifty pushes at once to fifty refs all pass; of two to one ref one does", async () => {
+test("fifty pushes at once to fifty refs all pass; of two to one ref one does", { tags: "sweep" }, async () => {
   const url = `${server.url}/me/crowd.git`;
   const base = makeObjects(1_000);
   const baseOid = base.at(-1)!.oid;

@@ -154,7 +154,7 @@ describe("HTTP", () => {
     expect((await request(bundleUrl, { method: "POST", body: new Uint8Array(1) })).status).toBe(405);
   });
 
-  test("who may not fetch may not download, and who may keeps it to himself", async () => {
+  test("who may not fetch may not download, and who may keeps it to himself", { tags: "sweep" }, async () => {
     const closed = await startServer({
       vars: { ACCESS: "token", ADMIN_TOKEN: "secret", LIMITS: '{"minBundleBytes":1,"bundleDelayMs":0}' },
     });
@@ -206,7 +206,7 @@ describe.skipIf(!asks)(`transfer.bundleURI=true (needs git ${FIRST_TO_ASK.join("
   });
 });
 
-test("a bundle whose bytes are lost costs a warning, and the clone is whole", async () => {
+test("a bundle whose bytes are lost costs a warning, and the clone is whole", { tags: "sweep" }, async () => {
   expect(await server.loseObjects("/bundles/")).toBeGreaterThan(0);
   expect((await request(bundleUrl)).status).toBe(500);
   const options = asks ? ["-c", "transfer.bundleURI=true"] : [`--bundle-uri=${bundleUrl}`];

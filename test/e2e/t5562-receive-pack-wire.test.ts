@@ -124,7 +124,7 @@ test("413: a gzip bomb, of nothing and behind good commands", { tags: "sweep" },
   expect(server.readUsage().peakMemoryBytes - peakBytes).toBeLessThan(100_000_000);
 });
 
-test("413: more commands than fit one push", async () => {
+test("413: more commands than fit one push", { tags: "sweep" }, async () => {
   const lines = Array.from({ length: MAX_REFS_PER_PUSH }, (_, i) =>
     encodePkt(`${NULL_HEX} ${commit.oid} refs/heads/b${i}`),
   );

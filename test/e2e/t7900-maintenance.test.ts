@@ -43,21 +43,25 @@ async function cloneSound(url: string, tip: string): Promise<void> {
   expect(await git(clone, "fsck", "--strict", "--full")).toBe("");
 }
 
-test("small pushes are merged behind the client's back; clones and later pushes are as before", async () => {
-  const url = `${server.url}/me/many.git`;
-  const dir = await makeRepository("many", "--bare");
-  await pushCommits(dir, url, REPACK_CHUNKS);
-  expect(await server.takeEvent("job")).toMatchObject({
-    kind: "repack",
-    chunks: REPACK_CHUNKS,
-    objects: 3 * REPACK_CHUNKS,
-    again: false,
-    operations: { puts: 0, gets: 0 },
-  });
-  await cloneSound(url, await git(dir, "rev-parse", "main"));
-  await pushCommits(dir, url, 3);
-  await cloneSound(url, await git(dir, "rev-parse", "main"));
-});
+test(
+  "small pushes are merged behind the client's back; clones and later pushes are as before",
+  { tags: "sweep" },
+  async () => {
+    const url = `${server.url}/me/many.git`;
+    const dir = await makeRepository("many", "--bare");
+    await pushCommits(dir, url, REPACK_CHUNKS);
+    expect(await server.takeEvent("job")).toMatchObject({
+      kind: "repack",
+      chunks: REPACK_CHUNKS,
+      objects: 3 * REPACK_CHUNKS,
+      again: false,
+      operations: { puts: 0, gets: 0 },
+    });
+    await cloneSound(url, await git(dir, "rev-parse", "main"));
+    await pushCommits(dir, url, 3);
+    await cloneSound(url, await git(dir, "rev-parse", "main"));
+  },
+);
 
 test("maintenance on demand merges, prunes and tells; git finds all sound", async () => {
   const url = `${server.url}/me/tended.git`;

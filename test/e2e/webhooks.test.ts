@@ -197,38 +197,42 @@ test(
   },
 );
 
-test("an endpoint that hangs, redirects, floods or is gone delays no other, and is told why", async () => {
-  const [hanging, redirecting, flooding, gone, fine] = await Promise.all(Array.from({ length: 5 }, newReceiver));
-  await push("hooks/bad", "HEAD~39:refs/heads/main");
-  hanging!.answer = () => undefined;
-  redirecting!.answer = (_, response) => response.writeHead(302, { Location: fine!.url }).end();
-  flooding!.answer = (_, response) => response.writeHead(200).end(Buffer.alloc(10_000_000, "x"));
-  gone!.answer = (_, response) => response.writeHead(410).end();
-  const made = await Promise.all(
-    [hanging, redirecting, flooding, gone, fine].map((one) => hook("hooks/bad", { url: one!.url })),
-  );
-  const pushedMs = Date.now();
-  await push("hooks/bad", "HEAD~38:refs/heads/main");
-  await push("hooks/bad", "HEAD~37:refs/heads/main");
-  const told = await fine!.count(2);
-  expect(told.map((request) => read(made[4]!.secret, request).id)).toEqual(["2", "3"]);
-  expect(told[1]!.atMs - pushedMs).toBeLessThan(1_000);
-  await flooding!.count(2);
-  await sleep(1_500);
-  const errors = await Promise.all(made.map(async (one) => (await deliveriesOf("hooks/bad", one)).at(-1)!));
-  expect(errors.map(({ error }) => error)).toEqual([
-    "it did not answer within 1 seconds",
-    "it redirects (302), which is not followed",
-    null,
-    "it answered 410",
-    null,
-  ]);
-  expect(errors[2]!.response!.body.length).toBe(4_096);
-  expect(fine!.received.length).toBe(2);
-  expect(await ask("GET", `hooks/bad/webhooks/${made[3]!.id}`)).toMatchObject({
-    disabled: expect.stringContaining("410"),
-  });
-});
+test(
+  "an endpoint that hangs, redirects, floods or is gone delays no other, and is told why",
+  { tags: "sweep" },
+  async () => {
+    const [hanging, redirecting, flooding, gone, fine] = await Promise.all(Array.from({ length: 5 }, newReceiver));
+    await push("hooks/bad", "HEAD~39:refs/heads/main");
+    hanging!.answer = () => undefined;
+    redirecting!.answer = (_, response) => response.writeHead(302, { Location: fine!.url }).end();
+    flooding!.answer = (_, response) => response.writeHead(200).end(Buffer.alloc(10_000_000, "x"));
+    gone!.answer = (_, response) => response.writeHead(410).end();
+    const made = await Promise.all(
+      [hanging, redirecting, flooding, gone, fine].map((one) => hook("hooks/bad", { url: one!.url })),
+    );
+    const pushedMs = Date.now();
+    await push("hooks/bad", "HEAD~38:refs/heads/main");
+    await push("hooks/bad", "HEAD~37:refs/heads/main");
+    const told = await fine!.count(2);
+    expect(told.map((request) => read(made[4]!.secret, request).id)).toEqual(["2", "3"]);
+    expect(told[1]!.atMs - pushedMs).toBeLessThan(1_000);
+    await flooding!.count(2);
+    await sleep(1_500);
+    const errors = await Promise.all(made.map(async (one) => (await deliveriesOf("hooks/bad", one)).at(-1)!));
+    expect(errors.map(({ error }) => error)).toEqual([
+      "it did not answer within 1 seconds",
+      "it redirects (302), which is not followed",
+      null,
+      "it answered 410",
+      null,
+    ]);
+    expect(errors[2]!.response!.body.length).toBe(4_096);
+    expect(fine!.received.length).toBe(2);
+    expect(await ask("GET", `hooks/bad/webhooks/${made[3]!.id}`)).toMatchObject({
+      disabled: expect.stringContaining("410"),
+    });
+  },
+);
 
 test("a change writes one row more while there is a webhook, and none before", async () => {
   const receiver = await newReceiver();
@@ -241,30 +245,34 @@ test("a change writes one row more while there is a webhook, and none before", a
   expect((await mostRows(server, "hooks/rows", 6)) - before).toBe(1);
 });
 
-test("the deletion of a repository is told, also when the endpoint or the server is gone for a while", async () => {
-  const [standard, github, later, off] = await Promise.all(Array.from({ length: 4 }, newReceiver));
-  await push("hooks/parting", "HEAD~39:refs/heads/main");
-  const made = await hook("hooks/parting", { url: standard!.url, events: ["repository"] });
-  await hook("hooks/parting", { url: github!.url, format: "github" });
-  const held = await hook("hooks/parting", { url: later!.url });
-  const { id } = await hook("hooks/parting", { url: off!.url });
-  await ask("PATCH", `hooks/parting/webhooks/${id}`, { enabled: false });
-  let left = 1;
-  later!.answer = (_, response) => response.writeHead(left-- > 0 ? 500 : 204).end();
-  await ask("DELETE", "hooks/parting");
-  const told = read(made.secret, (await standard!.count(1))[0]!);
-  expect(told).toMatchObject({
-    type: "repository",
-    id: "1.1",
-    data: { action: "deleted", repository: { owner: "hooks", name: "parting" } },
-  });
-  await later!.count(1);
-  const [first, again] = await later!.count(2);
-  expect(read(held.secret, again!)).toEqual(read(held.secret, first!));
-  expect(again!.headers["webhook-id"]).toBe(first!.headers["webhook-id"]);
-  await sleep(500);
-  expect([standard!, github!, later!, off!].map(({ received }) => received.length)).toEqual([1, 0, 2, 0]);
-});
+test(
+  "the deletion of a repository is told, also when the endpoint or the server is gone for a while",
+  { tags: "sweep" },
+  async () => {
+    const [standard, github, later, off] = await Promise.all(Array.from({ length: 4 }, newReceiver));
+    await push("hooks/parting", "HEAD~39:refs/heads/main");
+    const made = await hook("hooks/parting", { url: standard!.url, events: ["repository"] });
+    await hook("hooks/parting", { url: github!.url, format: "github" });
+    const held = await hook("hooks/parting", { url: later!.url });
+    const { id } = await hook("hooks/parting", { url: off!.url });
+    await ask("PATCH", `hooks/parting/webhooks/${id}`, { enabled: false });
+    let left = 1;
+    later!.answer = (_, response) => response.writeHead(left-- > 0 ? 500 : 204).end();
+    await ask("DELETE", "hooks/parting");
+    const told = read(made.secret, (await standard!.count(1))[0]!);
+    expect(told).toMatchObject({
+      type: "repository",
+      id: "1.1",
+      data: { action: "deleted", repository: { owner: "hooks", name: "parting" } },
+    });
+    await later!.count(1);
+    const [first, again] = await later!.count(2);
+    expect(read(held.secret, again!)).toEqual(read(held.secret, first!));
+    expect(again!.headers["webhook-id"]).toBe(first!.headers["webhook-id"]);
+    await sleep(500);
+    expect([standard!, github!, later!, off!].map(({ received }) => received.length)).toEqual([1, 0, 2, 0]);
+  },
+);
 
 test("a deleted webhook is told nothing more, and there are at most twenty", async () => {
   const receiver = await newReceiver();
