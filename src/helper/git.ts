@@ -9,6 +9,8 @@ export interface RunningGit {
   /** Fulfilled when it has succeeded.
    * @throws Error when it has failed */
   readonly ended: Promise<void>;
+  /** Ends it, if it still runs. */
+  stop(): void;
 }
 
 /** Lines at a time that are passed to a command. */
@@ -16,7 +18,9 @@ const LINES_PER_WRITE = 1_000;
 
 /** Starts git. What it writes to standard error goes to the user. */
 export function startGit(args: readonly string[]): RunningGit {
-  const child = spawn("git", args, { stdio: ["pipe", "pipe", "inherit"] });
+  // Into a pipe, rev-list would write each commit by itself.
+  const env = { ...process.env, GIT_FLUSH: "0" };
+  const child = spawn("git", args, { stdio: ["pipe", "pipe", "inherit"], env });
   const ended = new Promise<void>((resolve, reject) => {
     child.on("error", reject);
     child.on("close", (code, signal) => {
@@ -28,7 +32,7 @@ export function startGit(args: readonly string[]): RunningGit {
   ended.catch(() => undefined);
   // A command that fails closes its input.
   child.stdin.on("error", () => undefined);
-  return { stdin: child.stdin, stdout: child.stdout, ended };
+  return { stdin: child.stdin, stdout: child.stdout, ended, stop: () => child.kill() };
 }
 
 /** Gives a command its whole input, as lines. */
@@ -62,6 +66,18 @@ export async function git(args: readonly string[], input: Iterable<string> = [])
  * @throws Error unless it succeeded */
 export async function* linesOf(child: RunningGit): AsyncGenerator<string> {
   yield* createInterface({ input: child.stdout, crlfDelay: Infinity });
+  await child.ended;
+}
+
+/** The same, as many lines at a time as have come: hundreds of thousands one by one take seconds.
+ * @throws Error unless it succeeded */
+export async function* batchesOf(child: RunningGit): AsyncGenerator<readonly string[], void, void> {
+  let rest = "";
+  for await (const piece of child.stdout as AsyncIterable<Buffer>) {
+    const lines = (rest + piece.toString("latin1")).split("\n");
+    rest = lines.pop()!;
+    yield lines;
+  }
   await child.ended;
 }
 

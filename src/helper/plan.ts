@@ -1,4 +1,4 @@
-import { findLocal, linesOf, startGit, writeLines } from "./git.ts";
+import { batchesOf, findLocal, linesOf, startGit, writeLines } from "./git.ts";
 
 /** Part of a history that is sent as one pack. */
 export interface Step {
@@ -10,19 +10,85 @@ export interface Step {
   /** Estimates: objects, and bytes as they are stored here. */
   readonly objects: number;
   readonly bytes: number;
+  /** Bytes of its trees, inflated: what they name takes the server's memory. */
+  readonly treeBytes: number;
 }
 
 /** How much a step may have. A single commit may bring more. */
-export interface StepLimits {
-  readonly objects: number;
-  readonly bytes: number;
-}
+export type StepLimits = Pick<Step, "objects" | "bytes" | "treeBytes">;
 
-/** A history in steps, each of which needs only those before it. */
-export interface Plan {
-  readonly steps: readonly Step[];
-  readonly objects: number;
-  readonly bytes: number;
+/** Objects of the first step, at most; the second may have twice as many, and so on: the server
+ * begins to index soon, while the others are still being cut. */
+const FIRST_OBJECTS = 50_000;
+
+/** A history in steps, each of which needs only those before it. They are cut as they are asked
+ * for, one ahead. */
+export class Plan {
+  readonly #steps: AsyncGenerator<Step, void, void>;
+  /** Those that were cut, and not taken yet. */
+  readonly #cut: Step[] = [];
+  #next: Promise<IteratorResult<Step, void>> | null = null;
+  /** Of what was cut so far. */
+  count = 0;
+  objects = 0;
+  bytes = 0;
+  /** Whether that is all. */
+  isWhole = false;
+
+  /** @see planSteps */
+  constructor(wanted: readonly string[], had: readonly string[], limits: StepLimits) {
+    this.#steps = planSteps(wanted, had, limits);
+  }
+
+  /** Whether the whole history has at most so much. */
+  async isWithin({ objects, bytes }: Pick<StepLimits, "objects" | "bytes">): Promise<boolean> {
+    const fits = (): boolean => this.objects <= objects && this.bytes <= bytes;
+    while (fits() && (await this.#cutNext())) continue;
+    return fits();
+  }
+
+  /** The first step that was not taken; null: there is none. */
+  async first(): Promise<Step | null> {
+    return this.#cut.length > 0 || (await this.#cutNext()) ? this.#cut[0]! : null;
+  }
+
+  /** Takes the steps. */
+  async *take(): AsyncGenerator<Step, void, void> {
+    while ((await this.first()) !== null) {
+      const step = this.#cut.shift()!;
+      if (this.#cut.length === 0 && !this.isWhole) void this.#begin();
+      yield step;
+    }
+  }
+
+  /** Cuts no more. */
+  async stop(): Promise<void> {
+    await this.#next?.catch(() => undefined);
+    await this.#steps.return();
+  }
+
+  #begin(): Promise<IteratorResult<Step, void>> {
+    if (this.#next !== null) return this.#next;
+    this.#next = this.#steps.next();
+    // Whoever asks for the step is told.
+    this.#next.catch(() => undefined);
+    return this.#next;
+  }
+
+  async #cutNext(): Promise<boolean> {
+    if (this.isWhole) return false;
+    const { value } = await this.#begin();
+    this.#next = null;
+    if (value === undefined) {
+      this.isWhole = true;
+      return false;
+    }
+    this.#cut.push(value);
+    this.count += 1;
+    this.objects += value.objects;
+    this.bytes += value.bytes;
+    return true;
+  }
 }
 
 /** Cuts what `wanted` reach and `had` do not into steps, the oldest first.
@@ -31,37 +97,47 @@ export interface Plan {
  * to have: so whatever prefix of this order has been sent, it is closed.
  * @param wanted ids of objects that are here
  * @param had ids; those that are not here are ignored */
-export async function planSteps(wanted: readonly string[], had: readonly string[], limits: StepLimits): Promise<Plan> {
+export async function* planSteps(
+  wanted: readonly string[],
+  had: readonly string[],
+  limits: StepLimits,
+): AsyncGenerator<Step, void, void> {
   const known = await findLocal(had);
   const cut = new Cut(limits);
-  for await (const { type, bytes, parents, oid } of listObjects(wanted, known)) {
-    if (type === "commit") cut.begin(oid, parents);
-    cut.count(type, bytes);
+  for await (const lines of listObjects(wanted, known)) {
+    for (const line of lines) {
+      const [type, bytes, storedBytes, ...ids] = line.split(" ") as [string, string, string, ...string[]];
+      const [oid, ...parents] = type === "commit" ? ids.filter((id) => id !== "") : [];
+      if (oid !== undefined) cut.begin(oid, parents);
+      // Tags are sent at the end.
+      if (type !== "tag") cut.count(Number(storedBytes), type === "tree" ? Number(bytes) : 0);
+    }
+    yield* cut.takeSteps();
   }
-  return cut.finish(await findOthers(wanted, new Set(known)));
+  cut.finish(await findOthers(wanted, new Set(known)));
+  yield* cut.takeSteps();
 }
 
-interface Listed {
-  readonly type: string;
-  readonly bytes: number;
-  readonly oid: string;
-  /** Of a commit. */
-  readonly parents: readonly string[];
-}
-
-/** Each commit, followed by the objects that are new with it. */
-async function* listObjects(wanted: readonly string[], known: readonly string[]): AsyncGenerator<Listed> {
-  const order = ["--topo-order", "--reverse", "--in-commit-order", "--parents"];
-  const list = startGit(["rev-list", "--objects", "--no-object-names", ...order, "--stdin"]);
+/** Each commit, followed by the objects that are new with it, some lines at a time: the type, bytes
+ * inflated and as stored; of a commit its id and its parents' follow. */
+async function* listObjects(
+  wanted: readonly string[],
+  known: readonly string[],
+): AsyncGenerator<readonly string[], void, void> {
+  const order = ["--topo-order", "--reverse", "--in-commit-order"];
+  const form = ["--no-object-names", "--no-commit-header", "--format=%H %H %P"];
+  const list = startGit(["rev-list", "--objects", ...form, ...order, "--stdin"]);
   writeLines(list, [...wanted, ...known.map((oid) => `^${oid}`)]);
-  const format = "%(objecttype) %(objectsize:disk) %(objectname) %(rest)";
+  const format = "%(objecttype) %(objectsize) %(objectsize:disk) %(rest)";
   const describe = startGit(["cat-file", `--batch-check=${format}`, "--buffer"]);
   list.stdout.pipe(describe.stdin);
-  for await (const line of linesOf(describe)) {
-    const [type, bytes, oid, ...parents] = line.trimEnd().split(" ") as [string, string, string, ...string[]];
-    yield { type, bytes: Number(bytes), oid, parents };
+  try {
+    yield* batchesOf(describe);
+    await list.ended;
+  } finally {
+    list.stop();
+    describe.stop();
   }
-  await list.ended;
 }
 
 /** Those of the wanted objects that are no commits, and are not known to be there. */
@@ -76,10 +152,27 @@ async function findOthers(wanted: readonly string[], known: ReadonlySet<string>)
   return others;
 }
 
+/** What a step, or a commit, has. */
+interface Tally {
+  objects: number;
+  bytes: number;
+  treeBytes: number;
+}
+
+const newTally = (): Tally => ({ objects: 0, bytes: 0, treeBytes: 0 });
+
+const sumOf = (one: Tally, other: Tally): Tally => ({
+  objects: one.objects + other.objects,
+  bytes: one.bytes + other.bytes,
+  treeBytes: one.treeBytes + other.treeBytes,
+});
+
 /** Divides commits among steps as they come. */
 class Cut {
   readonly #limits: StepLimits;
-  readonly #steps: Step[] = [];
+  #steps: Step[] = [];
+  /** Of the present step, at most. */
+  #mostObjects = FIRST_OBJECTS;
   /** The present step's commits without a child so far, and the commits of earlier steps that its
    * own have as parents. */
   #tips = new Set<string>();
@@ -87,8 +180,8 @@ class Cut {
   /** Commits of earlier steps without a child so far. */
   readonly #frontier = new Set<string>();
   /** Of the present step before its newest commit, and of that commit. */
-  #before = { objects: 0, bytes: 0 };
-  #newest = { objects: 0, bytes: 0 };
+  #before = newTally();
+  #newest = newTally();
   #commit: { oid: string; parents: readonly string[] } | null = null;
 
   constructor(limits: StepLimits) {
@@ -101,46 +194,55 @@ class Cut {
     this.#commit = { oid, parents };
   }
 
-  count(type: string, bytes: number): void {
-    // Tags are sent at the end.
-    if (type === "tag") return;
+  count(bytes: number, treeBytes: number): void {
     this.#newest.objects += 1;
     this.#newest.bytes += bytes;
+    this.#newest.treeBytes += treeBytes;
+  }
+
+  /** Takes the steps that are complete. */
+  takeSteps(): Step[] {
+    const steps = this.#steps;
+    this.#steps = [];
+    return steps;
   }
 
   /** @param others what is to be sent besides commits */
-  finish(others: readonly string[]): Plan {
+  finish(others: readonly string[]): void {
     this.#addCommit();
     this.#close();
-    if (others.length > 0) this.#steps.push({ tips: others, covers: [], objects: others.length, bytes: 0 });
-    const sum = (of: "objects" | "bytes"): number => this.#steps.reduce((total, step) => total + step[of], 0);
-    return { steps: this.#steps, objects: sum("objects"), bytes: sum("bytes") };
+    if (others.length > 0) this.#steps.push({ ...newTally(), tips: others, covers: [], objects: others.length });
   }
 
   /** Adds the newest commit to the step, or to another one if it does not fit. */
   #addCommit(): void {
     if (this.#commit === null) return;
-    const { objects, bytes } = this.#newest;
-    const isFull =
-      this.#before.objects + objects > this.#limits.objects || this.#before.bytes + bytes > this.#limits.bytes;
-    if (isFull) this.#close();
+    if (this.#exceeds(sumOf(this.#before, this.#newest))) this.#close();
     const { oid, parents } = this.#commit;
     for (const parent of parents) {
       this.#tips.delete(parent);
       if (this.#frontier.delete(parent)) this.#covers.add(parent);
     }
     this.#tips.add(oid);
-    this.#before = { objects: this.#before.objects + objects, bytes: this.#before.bytes + bytes };
-    this.#newest = { objects: 0, bytes: 0 };
+    this.#before = sumOf(this.#before, this.#newest);
+    this.#newest = newTally();
     this.#commit = null;
+  }
+
+  #exceeds({ objects, bytes, treeBytes }: Tally): boolean {
+    const limits = this.#limits;
+    return (
+      objects > Math.min(limits.objects, this.#mostObjects) || bytes > limits.bytes || treeBytes > limits.treeBytes
+    );
   }
 
   #close(): void {
     if (this.#tips.size === 0) return;
     this.#steps.push({ tips: [...this.#tips], covers: [...this.#covers], ...this.#before });
+    this.#mostObjects *= 2;
     for (const tip of this.#tips) this.#frontier.add(tip);
     this.#tips = new Set();
     this.#covers = new Set();
-    this.#before = { objects: 0, bytes: 0 };
+    this.#before = newTally();
   }
 }

@@ -11,18 +11,19 @@ export class Progress {
   #sentBytes = 0;
   #title = "";
   #done = 0;
-  #total = 0;
+  #total: number | null = 0;
 
   constructor(isShown: boolean) {
     this.#isShown = isShown;
   }
 
-  /** Shows how far a phase is. */
-  show(title: string, done: number, total: number): void {
+  /** Shows how far a phase is.
+   * @param total null: it is not known yet */
+  show(title: string, done: number, total: number | null): void {
     this.#title = title;
-    this.#done = Math.min(done, total);
+    this.#done = Math.min(done, total ?? Infinity);
     this.#total = total;
-    this.#tell(done >= total);
+    this.#tell(total !== null && done >= total);
   }
 
   /** Counts bytes that were sent. */
@@ -35,10 +36,12 @@ export class Progress {
     const nowMs = Date.now();
     if (!this.#isShown || this.#total === 0 || (!isEnd && nowMs - this.#toldMs < EVERY_MS)) return;
     this.#toldMs = nowMs;
-    const percent = `${Math.floor((100 * this.#done) / this.#total)}`.padStart(3);
+    const total = this.#total;
+    const percent = total === null ? "" : `${`${Math.floor((100 * this.#done) / total)}`.padStart(3)}% `;
+    const objects = total === null ? `${this.#done}` : `(${this.#done}/${total})`;
     const seconds = Math.max(0.001, (nowMs - this.#startMs) / 1_000);
     const bytes = `${(this.#sentBytes / MIB).toFixed(2)} MiB | ${(this.#sentBytes / MIB / seconds).toFixed(2)} MiB/s`;
     const end = isEnd ? ", done.\n" : "\r";
-    process.stderr.write(`${this.#title}: ${percent}% (${this.#done}/${this.#total}), ${bytes}${end}`);
+    process.stderr.write(`${this.#title}: ${percent}${objects}, ${bytes}${end}`);
   }
 }

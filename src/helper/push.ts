@@ -1,6 +1,6 @@
 import { Api } from "./api.ts";
 import { git } from "./git.ts";
-import { planSteps } from "./plan.ts";
+import { Plan } from "./plan.ts";
 import { Progress } from "./progress.ts";
 import type { Relay } from "./relay.ts";
 import { Saved } from "./saved.ts";
@@ -29,8 +29,8 @@ export async function pushBatch(context: PushContext, lines: readonly string[]):
   // Deletions are small, too.
   const isDry = context.options.get("dry-run") === "true" || wanted.length === 0;
   const had = [...new Set(context.refs.values())];
-  const plan = isDry ? null : await planSteps(wanted, had, sizes.step);
-  if (plan === null || (plan.objects <= sizes.plain.objects && plan.bytes <= sizes.plain.bytes)) {
+  const plan = isDry ? null : new Plan(wanted, had, sizes.step);
+  if (plan === null || (await plan.isWithin(sizes.plain))) {
     context.relay.send([...lines, ""]);
     return context.relay.block();
   }

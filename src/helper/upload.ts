@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Api } from "./api.ts";
 import { findLocal, git } from "./git.ts";
 import { type Part, writePack } from "./packs.ts";
-import { type Plan, planSteps, type Step } from "./plan.ts";
+import { Plan, type Step } from "./plan.ts";
 import type { Progress } from "./progress.ts";
 import type { PackedStep, Saved, SavedUpload } from "./saved.ts";
 import type { Sizes } from "./sizes.ts";
@@ -94,7 +94,7 @@ class Upload {
     for (;;) {
       const status = await this.#open();
       const sizes = this.#sizes.within(status.limits);
-      if (!sizes.isSame(this.#sizes)) this.#plan = null;
+      if (!sizes.isSame(this.#sizes)) await this.#dropPlan();
       this.#sizes = sizes;
       try {
         await this.#sendSteps(status);
@@ -106,7 +106,7 @@ class Upload {
         if (smaller === null) throw error;
         this.#refused = { tips: refused!.tips, reason: error.message };
         this.#sizes = smaller;
-        this.#plan = null;
+        await this.#dropPlan();
         this.#forgetSteps();
       }
     }
@@ -122,7 +122,7 @@ class Upload {
       const isSame = known.options.join("\n") === this.#push.options.join("\n");
       if (status !== null && !status.complete && isSame) {
         this.#upload = known;
-        if (status.steps + known.steps.length > 0) this.#plan = null;
+        if (status.steps + known.steps.length > 0) await this.#dropPlan();
         await this.#resume(status);
         if (isCut && status.objects > 0) this.#say(`Going on with an upload: ${status.objects} objects are there`);
         return status;
@@ -191,6 +191,11 @@ class Upload {
     this.#saved.write(this.#upload);
   }
 
+  async #dropPlan(): Promise<void> {
+    await this.#plan?.stop();
+    this.#plan = null;
+  }
+
   #note(tips: readonly string[], covers: readonly string[]): void {
     for (const oid of covers) this.#had.delete(oid);
     for (const oid of tips) this.#had.add(oid);
@@ -199,17 +204,13 @@ class Upload {
   /** Packs, sends and indexes the steps that the server lacks. Packing is ahead of sending, and
    * sending of indexing, but steps are indexed in order. */
   async #sendSteps(status: Status): Promise<void> {
-    const plan = this.#plan ?? (await planSteps(this.#wanted, [...this.#had], this.#sizes.step));
-    // A single commit that is too large is not sent again.
-    const [next] = plan.steps;
-    if (this.#refused !== null && next?.tips.join() === this.#refused.tips.join())
-      throw new Error(this.#refused.reason);
+    const plan = (this.#plan ??= new Plan(this.#wanted, [...this.#had], this.#sizes.step));
     const waiting = [...this.#upload.steps];
-    const total = waiting.reduce((sum, step) => sum + step.objects, plan.objects);
-    if (plan.steps.length + waiting.length > 1)
-      this.#say(`Sending ${total} objects in ${plan.steps.length + waiting.length} steps`);
+    const waitingObjects = waiting.reduce((sum, step) => sum + step.objects, 0);
     let indexed = 0;
-    this.#progress.show("Sending objects", 0, total);
+    const show = (): void =>
+      this.#progress.show("Sending objects", indexed, plan.isWhole ? waitingObjects + plan.objects : null);
+    show();
     const sending = new Sending(this.#api, this.#saved, this.#upload.id, status.parts, (bytes) =>
       this.#progress.count(bytes),
     );
@@ -221,23 +222,31 @@ class Upload {
         await sending.awaitParts(step.parts);
         await before;
         await this.#index(step);
-        this.#progress.show("Sending objects", (indexed += step.objects), total);
+        indexed += step.objects;
+        show();
       })();
       // The loop below waits for it, in order.
       last.catch(() => sending.stop());
       running.push(last);
     };
     try {
+      // A single commit that is too large is not sent again.
+      const next = this.#refused === null ? null : await plan.first();
+      if (next !== null && next.tips.join() === this.#refused?.tips.join()) throw new Error(this.#refused.reason);
       for (const step of waiting) {
         for (const part of step.parts) sending.add(part);
         follow(step);
       }
-      for (const step of plan.steps) {
+      for await (const step of plan.take()) {
         while (running.length > AHEAD) await running.shift();
         follow(await this.#pack(step, sending));
       }
+      if (plan.count + waiting.length > 1)
+        this.#say(`Sending ${waitingObjects + plan.objects} objects in ${plan.count + waiting.length} steps`);
+      show();
       for (const one of running) await one;
     } finally {
+      await this.#dropPlan();
       sending.stop();
       await Promise.allSettled([...running, last]);
     }

@@ -28,7 +28,8 @@ var import_node_child_process = require("node:child_process");
 var import_node_stream = require("node:stream");
 var LINES_PER_WRITE = 1e3;
 function startGit(args) {
-  const child = (0, import_node_child_process.spawn)("git", args, { stdio: ["pipe", "pipe", "inherit"] });
+  const env = { ...process.env, GIT_FLUSH: "0" };
+  const child = (0, import_node_child_process.spawn)("git", args, { stdio: ["pipe", "pipe", "inherit"], env });
   const ended = new Promise((resolve, reject) => {
     child.on("error", reject);
     child.on("close", (code, signal) => {
@@ -38,7 +39,7 @@ function startGit(args) {
   });
   ended.catch(() => void 0);
   child.stdin.on("error", () => void 0);
-  return { stdin: child.stdin, stdout: child.stdout, ended };
+  return { stdin: child.stdin, stdout: child.stdout, ended, stop: () => child.kill() };
 }
 function writeLines({ stdin }, lines) {
   const texts = function* () {

@@ -32,7 +32,8 @@ var import_node_readline = require("node:readline");
 var import_node_stream = require("node:stream");
 var LINES_PER_WRITE = 1e3;
 function startGit(args) {
-  const child = (0, import_node_child_process.spawn)("git", args, { stdio: ["pipe", "pipe", "inherit"] });
+  const env = { ...process.env, GIT_FLUSH: "0" };
+  const child = (0, import_node_child_process.spawn)("git", args, { stdio: ["pipe", "pipe", "inherit"], env });
   const ended = new Promise((resolve2, reject) => {
     child.on("error", reject);
     child.on("close", (code, signal) => {
@@ -42,7 +43,7 @@ function startGit(args) {
   });
   ended.catch(() => void 0);
   child.stdin.on("error", () => void 0);
-  return { stdin: child.stdin, stdout: child.stdout, ended };
+  return { stdin: child.stdin, stdout: child.stdout, ended, stop: () => child.kill() };
 }
 function writeLines({ stdin }, lines2) {
   const texts = function* () {
@@ -69,6 +70,15 @@ async function git(args, input = []) {
 }
 async function* linesOf(child) {
   yield* (0, import_node_readline.createInterface)({ input: child.stdout, crlfDelay: Infinity });
+  await child.ended;
+}
+async function* batchesOf(child) {
+  let rest = "";
+  for await (const piece of child.stdout) {
+    const lines2 = (rest + piece.toString("latin1")).split("\n");
+    rest = lines2.pop();
+    yield lines2;
+  }
   await child.ended;
 }
 async function readConfig(name, url) {
@@ -352,27 +362,96 @@ var Api = class _Api {
 };
 
 // src/helper/plan.ts
-async function planSteps(wanted, had, limits) {
+var FIRST_OBJECTS = 5e4;
+var Plan = class {
+  #steps;
+  /** Those that were cut, and not taken yet. */
+  #cut = [];
+  #next = null;
+  /** Of what was cut so far. */
+  count = 0;
+  objects = 0;
+  bytes = 0;
+  /** Whether that is all. */
+  isWhole = false;
+  /** @see planSteps */
+  constructor(wanted, had, limits) {
+    this.#steps = planSteps(wanted, had, limits);
+  }
+  /** Whether the whole history has at most so much. */
+  async isWithin({ objects, bytes }) {
+    const fits = () => this.objects <= objects && this.bytes <= bytes;
+    while (fits() && await this.#cutNext()) continue;
+    return fits();
+  }
+  /** The first step that was not taken; null: there is none. */
+  async first() {
+    return this.#cut.length > 0 || await this.#cutNext() ? this.#cut[0] : null;
+  }
+  /** Takes the steps. */
+  async *take() {
+    while (await this.first() !== null) {
+      const step = this.#cut.shift();
+      if (this.#cut.length === 0 && !this.isWhole) void this.#begin();
+      yield step;
+    }
+  }
+  /** Cuts no more. */
+  async stop() {
+    await this.#next?.catch(() => void 0);
+    await this.#steps.return();
+  }
+  #begin() {
+    if (this.#next !== null) return this.#next;
+    this.#next = this.#steps.next();
+    this.#next.catch(() => void 0);
+    return this.#next;
+  }
+  async #cutNext() {
+    if (this.isWhole) return false;
+    const { value } = await this.#begin();
+    this.#next = null;
+    if (value === void 0) {
+      this.isWhole = true;
+      return false;
+    }
+    this.#cut.push(value);
+    this.count += 1;
+    this.objects += value.objects;
+    this.bytes += value.bytes;
+    return true;
+  }
+};
+async function* planSteps(wanted, had, limits) {
   const known = await findLocal(had);
   const cut = new Cut(limits);
-  for await (const { type, bytes, parents, oid } of listObjects(wanted, known)) {
-    if (type === "commit") cut.begin(oid, parents);
-    cut.count(type, bytes);
+  for await (const lines2 of listObjects(wanted, known)) {
+    for (const line of lines2) {
+      const [type, bytes, storedBytes, ...ids] = line.split(" ");
+      const [oid, ...parents] = type === "commit" ? ids.filter((id) => id !== "") : [];
+      if (oid !== void 0) cut.begin(oid, parents);
+      if (type !== "tag") cut.count(Number(storedBytes), type === "tree" ? Number(bytes) : 0);
+    }
+    yield* cut.takeSteps();
   }
-  return cut.finish(await findOthers(wanted, new Set(known)));
+  cut.finish(await findOthers(wanted, new Set(known)));
+  yield* cut.takeSteps();
 }
 async function* listObjects(wanted, known) {
-  const order = ["--topo-order", "--reverse", "--in-commit-order", "--parents"];
-  const list = startGit(["rev-list", "--objects", "--no-object-names", ...order, "--stdin"]);
+  const order = ["--topo-order", "--reverse", "--in-commit-order"];
+  const form = ["--no-object-names", "--no-commit-header", "--format=%H %H %P"];
+  const list = startGit(["rev-list", "--objects", ...form, ...order, "--stdin"]);
   writeLines(list, [...wanted, ...known.map((oid) => `^${oid}`)]);
-  const format = "%(objecttype) %(objectsize:disk) %(objectname) %(rest)";
+  const format = "%(objecttype) %(objectsize) %(objectsize:disk) %(rest)";
   const describe = startGit(["cat-file", `--batch-check=${format}`, "--buffer"]);
   list.stdout.pipe(describe.stdin);
-  for await (const line of linesOf(describe)) {
-    const [type, bytes, oid, ...parents] = line.trimEnd().split(" ");
-    yield { type, bytes: Number(bytes), oid, parents };
+  try {
+    yield* batchesOf(describe);
+    await list.ended;
+  } finally {
+    list.stop();
+    describe.stop();
   }
-  await list.ended;
 }
 async function findOthers(wanted, known) {
   const child = startGit(["cat-file", "--batch-check=%(objecttype) %(objectname)", "--buffer"]);
@@ -384,9 +463,17 @@ async function findOthers(wanted, known) {
   }
   return others;
 }
+var newTally = () => ({ objects: 0, bytes: 0, treeBytes: 0 });
+var sumOf = (one, other) => ({
+  objects: one.objects + other.objects,
+  bytes: one.bytes + other.bytes,
+  treeBytes: one.treeBytes + other.treeBytes
+});
 var Cut = class {
   #limits;
   #steps = [];
+  /** Of the present step, at most. */
+  #mostObjects = FIRST_OBJECTS;
   /** The present step's commits without a child so far, and the commits of earlier steps that its
    * own have as parents. */
   #tips = /* @__PURE__ */ new Set();
@@ -394,8 +481,8 @@ var Cut = class {
   /** Commits of earlier steps without a child so far. */
   #frontier = /* @__PURE__ */ new Set();
   /** Of the present step before its newest commit, and of that commit. */
-  #before = { objects: 0, bytes: 0 };
-  #newest = { objects: 0, bytes: 0 };
+  #before = newTally();
+  #newest = newTally();
   #commit = null;
   constructor(limits) {
     this.#limits = limits;
@@ -405,42 +492,49 @@ var Cut = class {
     this.#addCommit();
     this.#commit = { oid, parents };
   }
-  count(type, bytes) {
-    if (type === "tag") return;
+  count(bytes, treeBytes) {
     this.#newest.objects += 1;
     this.#newest.bytes += bytes;
+    this.#newest.treeBytes += treeBytes;
+  }
+  /** Takes the steps that are complete. */
+  takeSteps() {
+    const steps = this.#steps;
+    this.#steps = [];
+    return steps;
   }
   /** @param others what is to be sent besides commits */
   finish(others) {
     this.#addCommit();
     this.#close();
-    if (others.length > 0) this.#steps.push({ tips: others, covers: [], objects: others.length, bytes: 0 });
-    const sum = (of) => this.#steps.reduce((total, step) => total + step[of], 0);
-    return { steps: this.#steps, objects: sum("objects"), bytes: sum("bytes") };
+    if (others.length > 0) this.#steps.push({ ...newTally(), tips: others, covers: [], objects: others.length });
   }
   /** Adds the newest commit to the step, or to another one if it does not fit. */
   #addCommit() {
     if (this.#commit === null) return;
-    const { objects, bytes } = this.#newest;
-    const isFull = this.#before.objects + objects > this.#limits.objects || this.#before.bytes + bytes > this.#limits.bytes;
-    if (isFull) this.#close();
+    if (this.#exceeds(sumOf(this.#before, this.#newest))) this.#close();
     const { oid, parents } = this.#commit;
     for (const parent of parents) {
       this.#tips.delete(parent);
       if (this.#frontier.delete(parent)) this.#covers.add(parent);
     }
     this.#tips.add(oid);
-    this.#before = { objects: this.#before.objects + objects, bytes: this.#before.bytes + bytes };
-    this.#newest = { objects: 0, bytes: 0 };
+    this.#before = sumOf(this.#before, this.#newest);
+    this.#newest = newTally();
     this.#commit = null;
+  }
+  #exceeds({ objects, bytes, treeBytes }) {
+    const limits = this.#limits;
+    return objects > Math.min(limits.objects, this.#mostObjects) || bytes > limits.bytes || treeBytes > limits.treeBytes;
   }
   #close() {
     if (this.#tips.size === 0) return;
     this.#steps.push({ tips: [...this.#tips], covers: [...this.#covers], ...this.#before });
+    this.#mostObjects *= 2;
     for (const tip of this.#tips) this.#frontier.add(tip);
     this.#tips = /* @__PURE__ */ new Set();
     this.#covers = /* @__PURE__ */ new Set();
-    this.#before = { objects: 0, bytes: 0 };
+    this.#before = newTally();
   }
 };
 
@@ -458,12 +552,13 @@ var Progress = class {
   constructor(isShown) {
     this.#isShown = isShown;
   }
-  /** Shows how far a phase is. */
+  /** Shows how far a phase is.
+   * @param total null: it is not known yet */
   show(title, done, total) {
     this.#title = title;
-    this.#done = Math.min(done, total);
+    this.#done = Math.min(done, total ?? Infinity);
     this.#total = total;
-    this.#tell(done >= total);
+    this.#tell(total !== null && done >= total);
   }
   /** Counts bytes that were sent. */
   count(bytes) {
@@ -474,11 +569,13 @@ var Progress = class {
     const nowMs = Date.now();
     if (!this.#isShown || this.#total === 0 || !isEnd && nowMs - this.#toldMs < EVERY_MS) return;
     this.#toldMs = nowMs;
-    const percent = `${Math.floor(100 * this.#done / this.#total)}`.padStart(3);
+    const total = this.#total;
+    const percent = total === null ? "" : `${`${Math.floor(100 * this.#done / total)}`.padStart(3)}% `;
+    const objects = total === null ? `${this.#done}` : `(${this.#done}/${total})`;
     const seconds = Math.max(1e-3, (nowMs - this.#startMs) / 1e3);
     const bytes = `${(this.#sentBytes / MIB).toFixed(2)} MiB | ${(this.#sentBytes / MIB / seconds).toFixed(2)} MiB/s`;
     const end = isEnd ? ", done.\n" : "\r";
-    process.stderr.write(`${this.#title}: ${percent}% (${this.#done}/${this.#total}), ${bytes}${end}`);
+    process.stderr.write(`${this.#title}: ${percent}${objects}, ${bytes}${end}`);
   }
 };
 
@@ -573,8 +670,9 @@ var Saved = class _Saved {
 var MIB2 = 1024 * 1024;
 var PLAIN_OBJECTS = 5e4;
 var PLAIN_BYTES = 32 * MIB2;
-var STEP_OBJECTS = 5e4;
+var STEP_OBJECTS = 2e5;
 var STEP_BYTES = 64 * MIB2;
+var STEP_TREE_BYTES = 128 * MIB2;
 var PART_BYTES = 16 * MIB2;
 var Sizes = class _Sizes {
   plain;
@@ -595,7 +693,8 @@ var Sizes = class _Sizes {
       },
       {
         objects: await readSize("holdfast.stepObjects", STEP_OBJECTS, most),
-        bytes: await readSize("holdfast.stepBytes", STEP_BYTES, most)
+        bytes: await readSize("holdfast.stepBytes", STEP_BYTES, most),
+        treeBytes: STEP_TREE_BYTES
       },
       await readSize("holdfast.partBytes", PART_BYTES, most)
     );
@@ -603,6 +702,7 @@ var Sizes = class _Sizes {
   /** The same, within the server's limits. A pack may be larger than what git has stored of it. */
   within(limits) {
     const step = {
+      ...this.step,
       objects: Math.min(this.step.objects, Math.max(1, Math.floor(limits.stepObjects / 2))),
       bytes: Math.min(this.step.bytes, Math.max(1, Math.floor(limits.stepBytes / 2)))
     };
@@ -610,11 +710,13 @@ var Sizes = class _Sizes {
   }
   /** Whether steps are cut alike. */
   isSame({ step }) {
-    return step.objects === this.step.objects && step.bytes === this.step.bytes;
+    const { objects, bytes, treeBytes } = this.step;
+    return step.objects === objects && step.bytes === bytes && step.treeBytes === treeBytes;
   }
   /** Half of what a step had that the server refused as too large; null: it was a single object. */
-  smallerThan({ objects, bytes }) {
-    const step = { objects: Math.floor(objects / 2), bytes: Math.max(1, Math.floor(bytes / 2)) };
+  smallerThan({ objects, bytes, treeBytes }) {
+    const halve = (most) => Math.max(1, Math.floor(most / 2));
+    const step = { objects: Math.floor(objects / 2), bytes: halve(bytes), treeBytes: halve(treeBytes) };
     const isSmaller = step.objects < this.step.objects || step.bytes < this.step.bytes;
     return step.objects < 1 || !isSmaller ? null : new _Sizes(this.plain, step, this.partBytes);
   }
@@ -781,7 +883,7 @@ var Upload = class {
     for (; ; ) {
       const status = await this.#open();
       const sizes = this.#sizes.within(status.limits);
-      if (!sizes.isSame(this.#sizes)) this.#plan = null;
+      if (!sizes.isSame(this.#sizes)) await this.#dropPlan();
       this.#sizes = sizes;
       try {
         await this.#sendSteps(status);
@@ -793,7 +895,7 @@ var Upload = class {
         if (smaller === null) throw error;
         this.#refused = { tips: refused.tips, reason: error.message };
         this.#sizes = smaller;
-        this.#plan = null;
+        await this.#dropPlan();
         this.#forgetSteps();
       }
     }
@@ -808,7 +910,7 @@ var Upload = class {
       const isSame = known.options.join("\n") === this.#push.options.join("\n");
       if (status2 !== null && !status2.complete && isSame) {
         this.#upload = known;
-        if (status2.steps + known.steps.length > 0) this.#plan = null;
+        if (status2.steps + known.steps.length > 0) await this.#dropPlan();
         await this.#resume(status2);
         if (isCut && status2.objects > 0) this.#say(`Going on with an upload: ${status2.objects} objects are there`);
         return status2;
@@ -869,6 +971,10 @@ var Upload = class {
     this.#upload.steps = [];
     this.#saved.write(this.#upload);
   }
+  async #dropPlan() {
+    await this.#plan?.stop();
+    this.#plan = null;
+  }
   #note(tips, covers) {
     for (const oid of covers) this.#had.delete(oid);
     for (const oid of tips) this.#had.add(oid);
@@ -876,16 +982,12 @@ var Upload = class {
   /** Packs, sends and indexes the steps that the server lacks. Packing is ahead of sending, and
    * sending of indexing, but steps are indexed in order. */
   async #sendSteps(status) {
-    const plan = this.#plan ?? await planSteps(this.#wanted, [...this.#had], this.#sizes.step);
-    const [next] = plan.steps;
-    if (this.#refused !== null && next?.tips.join() === this.#refused.tips.join())
-      throw new Error(this.#refused.reason);
+    const plan = this.#plan ??= new Plan(this.#wanted, [...this.#had], this.#sizes.step);
     const waiting = [...this.#upload.steps];
-    const total = waiting.reduce((sum, step) => sum + step.objects, plan.objects);
-    if (plan.steps.length + waiting.length > 1)
-      this.#say(`Sending ${total} objects in ${plan.steps.length + waiting.length} steps`);
+    const waitingObjects = waiting.reduce((sum, step) => sum + step.objects, 0);
     let indexed = 0;
-    this.#progress.show("Sending objects", 0, total);
+    const show = () => this.#progress.show("Sending objects", indexed, plan.isWhole ? waitingObjects + plan.objects : null);
+    show();
     const sending = new Sending(
       this.#api,
       this.#saved,
@@ -901,22 +1003,29 @@ var Upload = class {
         await sending.awaitParts(step.parts);
         await before;
         await this.#index(step);
-        this.#progress.show("Sending objects", indexed += step.objects, total);
+        indexed += step.objects;
+        show();
       })();
       last.catch(() => sending.stop());
       running.push(last);
     };
     try {
+      const next = this.#refused === null ? null : await plan.first();
+      if (next !== null && next.tips.join() === this.#refused?.tips.join()) throw new Error(this.#refused.reason);
       for (const step of waiting) {
         for (const part of step.parts) sending.add(part);
         follow(step);
       }
-      for (const step of plan.steps) {
+      for await (const step of plan.take()) {
         while (running.length > AHEAD) await running.shift();
         follow(await this.#pack(step, sending));
       }
+      if (plan.count + waiting.length > 1)
+        this.#say(`Sending ${waitingObjects + plan.objects} objects in ${plan.count + waiting.length} steps`);
+      show();
       for (const one of running) await one;
     } finally {
+      await this.#dropPlan();
       sending.stop();
       await Promise.allSettled([...running, last]);
     }
@@ -998,8 +1107,8 @@ async function pushBatch(context, lines2) {
   const wanted = moves.flatMap((move) => move.new ?? []);
   const isDry = context.options.get("dry-run") === "true" || wanted.length === 0;
   const had = [...new Set(context.refs.values())];
-  const plan = isDry ? null : await planSteps(wanted, had, sizes.step);
-  if (plan === null || plan.objects <= sizes.plain.objects && plan.bytes <= sizes.plain.bytes) {
+  const plan = isDry ? null : new Plan(wanted, had, sizes.step);
+  if (plan === null || await plan.isWithin(sizes.plain)) {
     context.relay.send([...lines2, ""]);
     return context.relay.block();
   }
