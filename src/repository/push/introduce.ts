@@ -1,5 +1,6 @@
 import type { Column } from "../../format/kinds.ts";
 import type { GraphPosition, ObjectNumber } from "../../store/numbers/kinds.ts";
+import { type ReferenceWords, referenceWords } from "../../codec/pack-index.ts";
 import { GitError } from "../../format/errors.ts";
 import { MAX_INTRODUCTION_STEPS, MAX_REINTRODUCTIONS } from "../../format/limits.ts";
 import { TREE } from "../../format/object.ts";
@@ -83,6 +84,7 @@ class Introducing {
   readonly #result: Introductions;
   readonly #unread = new Set<ObjectNumber>();
   readonly #budget: StepBudget;
+  readonly #words: ReferenceWords = { at: 0, end: 0, isRuns: false };
   #visits = 0;
   #reintroductions = 0;
   /** The first node that introduced something again; 0: none. */
@@ -130,7 +132,7 @@ class Introducing {
       if (++this.#visits % VISITS_PER_STEP === 0) yield;
       if (!this.#claim(number, position, reached)) continue;
       introduced.push(number);
-      for (const entry of this.#entries(number)) pending.push(entry);
+      this.#addEntries(number, pending);
     }
     return introduced;
   }
@@ -139,14 +141,19 @@ class Introducing {
    * object. */
   #claim(number: ObjectNumber, position: GraphPosition, reached: PositionSet | null): boolean {
     const fresh = number - this.#pushed.firstNumber;
-    const known = fresh >= 0 ? this.#freshIntroducers(fresh) : this.#storedIntroducers(number);
+    if (fresh >= 0) {
+      // Most of what trees name is known after a look at its first introducer.
+      const first = this.#first[fresh]!;
+      if (first === 0) {
+        this.#first[fresh] = position + 1;
+        return true;
+      }
+      if (first - 1 === position || reached?.has(first - 1) === true) return false;
+    }
+    const known = fresh >= 0 ? [this.#first[fresh]! - 1] : this.#storedIntroducers(number);
     const further = this.#further.get(number);
     if (this.#isAmong(known, position, reached)) return false;
     if (further !== undefined && this.#isAmong(further, position, reached)) return false;
-    if (fresh >= 0 && this.#first[fresh] === 0) {
-      this.#first[fresh] = position + 1;
-      return true;
-    }
     const introducer = this.#graph.number(position);
     if (known.length === 0 && further === undefined) this.#result.adopted.push({ object: number, introducer });
     else this.#countReintroduction(introducer);
@@ -181,10 +188,6 @@ class Introducing {
     }
   }
 
-  #freshIntroducers(fresh: number): readonly GraphPosition[] {
-    return this.#first[fresh] === 0 ? [] : [this.#first[fresh]! - 1];
-  }
-
   /** Positions of the introducers that were stored before. */
   #storedIntroducers(number: ObjectNumber): readonly GraphPosition[] {
     let positions = this.#positions.get(number);
@@ -195,21 +198,24 @@ class Introducing {
     return positions;
   }
 
-  /** Numbers of a tree's entries; nothing for other objects, whose parents and targets are nodes of
-   * the graph. */
-  *#entries(number: ObjectNumber): Generator<ObjectNumber> {
+  /** Adds the numbers of a tree's entries; nothing for other objects, whose parents and targets are
+   * nodes of the graph. */
+  #addEntries(number: ObjectNumber, pending: ObjectNumber[]): void {
     const fresh = number - this.#pushed.firstNumber;
     if (fresh < 0) {
       if (!this.#stored.get(number).isTree) return;
       const entries = this.#stored.entries(number);
       if (entries === null) this.#unread.add(number);
-      else yield* entries;
+      else for (const entry of entries) pending.push(entry);
       return;
     }
     const { index, fresh: entries, numbers } = this.#pushed;
     const entry = entries[fresh]!;
     if (index.kinds[entry] !== TREE) return;
-    for (const packNode of this.#pushed.references(index.entryNodes[entry]!)) yield numbers[packNode]!;
+    const node = index.entryNodes[entry]!;
+    const { at, end, isRuns } = referenceWords(index, index.nodeEntries[node]!, this.#words);
+    if (isRuns) for (const packNode of this.#pushed.references(node)) pending.push(numbers[packNode]!);
+    else for (let word = at; word < end; word++) pending.push(numbers[index.edges[word]!]!);
   }
 }
 
@@ -231,6 +237,9 @@ class AncestorSets {
   /** For each node, old or new: its new children that have not been visited. */
   readonly #childrenLeft: Uint32Array;
   readonly #sets = new ByteCache<PositionSet>(ANCESTOR_BYTES);
+  /** The set that was kept last, and its node: along a line of history, the next node takes it. The
+   * others are in `#sets`. */
+  #last: { readonly position: GraphPosition; readonly set: PositionSet } | null = null;
 
   constructor(graph: CommitGraph, from: GraphPosition, budget: StepBudget) {
     this.#graph = graph;
@@ -245,7 +254,7 @@ class AncestorSets {
   ofParents(position: GraphPosition): PositionSet | null {
     const parents = this.#graph.parents(position);
     if (parents.length === 0) return null;
-    const known = Array.from(parents, (parent) => this.#sets.get(String(parent)));
+    const known = Array.from(parents, (parent) => this.#get(parent));
     if (known.includes(undefined)) {
       // One walk finds the ancestors of all of them.
       const all = this.#find(parents);
@@ -265,7 +274,8 @@ class AncestorSets {
     let isFree = this.#graph.parents(position).length > 1;
     for (const parent of this.#graph.parents(position)) {
       if (--this.#childrenLeft[parent]! > 0) continue;
-      this.#sets.delete(String(parent));
+      if (this.#last?.position === parent) this.#last = null;
+      else this.#sets.delete(String(parent));
       isFree = true;
     }
     // A root's set is quickly computed on demand.
@@ -275,8 +285,13 @@ class AncestorSets {
     this.#keep(position, own);
   }
 
+  #get(position: GraphPosition): PositionSet | undefined {
+    return this.#last?.position === position ? this.#last.set : this.#sets.get(String(position));
+  }
+
   #keep(position: GraphPosition, set: PositionSet): void {
-    this.#sets.set(String(position), set, set.length / 8);
+    if (this.#last !== null) this.#sets.set(String(this.#last.position), this.#last.set, this.#last.set.length / 8);
+    this.#last = { position, set };
   }
 
   #find(positions: Iterable<GraphPosition>): PositionSet {
