@@ -107,7 +107,7 @@ async function expectHidden(name: string, clone: string, branch: string, from: s
   }
 }
 
-test("a fork of some branches knows nothing of the others", { tags: "sweep" }, async () => {
+test("a fork of some branches knows nothing of the others", async () => {
   await git(source, "push", "-q", urlOf("part"), "refs/*:refs/*");
   const dir = await mirror("part");
   // Pushed together, the shorter text becomes a delta on the longer one.
