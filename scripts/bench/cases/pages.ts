@@ -78,6 +78,7 @@ async function listPages(dir: string, requests: number): Promise<Page[]> {
     spread((await git(dir, ...args)).split("\n"), requests);
   const directories = await list("ls-tree", "-rd", "--name-only", "main");
   const files = await list("ls-tree", "-r", "--name-only", "main");
+  const middle = files[files.length >> 1]!;
   const commits = await list("rev-list", "main");
   const long = await list("rev-list", "main", "--", LONG_FILE);
   const of = (names: readonly string[], toAddresses: (name: string) => Addresses): readonly Addresses[] =>
@@ -100,9 +101,11 @@ async function listPages(dir: string, requests: number): Promise<Page[]> {
   return [
     { name: "repository", again: { holdfast: "", cgit: "" }, others: [] },
     { name: "directory", again: tree("src"), others: of(directories, tree) },
-    { name: "file", again: file(LONG_FILE), others: of(files, file) },
+    { name: "file", again: file(middle), others: of(files, file) },
+    { name: `file of ${LONG_LINES} lines`, again: file(LONG_FILE), others: [] },
     { name: "commits", again: log("main"), others: of(commits, log) },
-    { name: "commits of a file", again: pathLog("README.md"), others: of(files, pathLog) },
+    { name: "commits of a file", again: pathLog(middle), others: of(files, pathLog) },
+    { name: "commits of README.md", again: pathLog("README.md"), others: [] },
     { name: `blame of ${LONG_LINES} lines`, again: blame("main"), others: of(long.slice(0, 5), blame) },
     { name: "commit", again: commit(commits[0]!), others: of(commits, commit) },
     { name: `compare of ${COMPARED_FILES} files`, again: compare("main"), others: of(spread(recent, 5), compare) },
