@@ -10,6 +10,7 @@ import type { TokenEvent } from "../repository/events/events.ts";
 import type { ForkRequest } from "../repository/forks/fork.ts";
 import type { FamilyMember, HistoryRequest, SharedHistory } from "../repository/state/family.ts";
 import type { FetchOutcome, FetchRequest, FetchSource, RefList } from "../repository/state/fetch-source.ts";
+import { pause } from "../repository/pacing/pause.ts";
 import { Repository } from "../repository/repository.ts";
 import { WORKTREE_POLICIES, type WorktreePolicy } from "../repository/state/worktree-policy.ts";
 import type { CopyPart, CopyPlace } from "../store/forks/table-copy.ts";
@@ -178,6 +179,8 @@ export class RepositoryObject extends DurableObject<Env> {
 
   override async alarm(): Promise<void> {
     this.#alarm.clear();
+    // The transaction that made them due may have kept requests waiting, for which jobs make way.
+    await pause();
     await this.#repository.runJobs(Date.now());
   }
 }

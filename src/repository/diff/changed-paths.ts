@@ -95,7 +95,9 @@ export async function findChangedPaths(
   let level = findRoots(tables, pairs, all);
   while (level.length > 0) {
     const below = new LevelBelow(tables, trees.memory);
+    await rest();
     for (const group of divide(level)) {
+      await rest();
       await trees.read(NumberSet.fromUnsorted(numbersOf(group)), rest);
       for (const [i, directory] of group.entries()) {
         if (i % COMPARED_PER_STEP === 0) await rest();

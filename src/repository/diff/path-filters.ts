@@ -19,6 +19,7 @@ export async function makePathFilters(
 ): Promise<StoredFilter[]> {
   const { graph, objects } = tables;
   const { number, type } = objects.locate(nodes);
+  await rest();
   const commits: ObjectNumber[] = Array.from(number).filter((_, i) => type[i] === COMMIT);
   const pairs = commits.map((commit) => {
     const position = graph.position(commit);
@@ -26,6 +27,7 @@ export async function makePathFilters(
     return { old: parent === undefined ? 0 : graph.tree(parent), next: graph.tree(position) };
   });
   const changed = await findChangedPaths({ tables, trees }, pairs, rest);
+  await rest();
   const filters = new Map(commits.map((commit, i) => [commit, makePathFilter(changed[i]!)]));
   return Array.from(nodes.toArray(), (node) => ({ number: node, filter: filters.get(node) ?? CHANGES_ALL }));
 }

@@ -26,6 +26,7 @@ export async function writeFilters(
   const { pathFilters } = tables;
   const missing = pathFilters.missing();
   const taken = missing.subarray(0, Math.min(most, missing.length));
+  await worker.rest();
   const trees = reader.hold();
   let commits = 0;
   while (commits < taken.length) {

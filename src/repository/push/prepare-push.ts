@@ -57,7 +57,7 @@ export function* preparePush(
   const { pushed, written, steps } = push;
   const targets = findTargets(tables, push);
   const before = graph.length;
-  graph.append(yield* newNodes(graph, pushed, targets));
+  yield* graph.appendInSteps(yield* newNodes(graph, pushed, targets));
   yield;
   const introductions = yield* introduce(pushed, graph, before, storedObjects(tables, pushed, returned));
   if (introductions.unread.length > 0) return { unread: introductions.unread };
@@ -73,5 +73,7 @@ export function* preparePush(
   );
   const index = rows.objects.number.length === 0 ? null : yield* tables.objects.prepare(rows.objects);
   const nodes = isLarge ? yield* tables.prepareNodes(graph, before, introductions.introduced) : null;
+  // The transaction, which cannot be divided, begins a slice of its own.
+  yield;
   return { targets, graph, before, introductions, rows, index, nodes };
 }

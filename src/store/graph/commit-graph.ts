@@ -120,13 +120,19 @@ export class CommitGraph {
    * @throws GitError "storage-failed" when a parent is neither in the graph nor among the nodes, a
    * node exists already, or nodes form a cycle; the graph is then unchanged */
   append(nodes: readonly NewNode[]): void {
+    finishAtOnce(this.appendInSteps(nodes));
+  }
+
+  /** The same, in steps: nothing else may be appended meanwhile. */
+  *appendInSteps(nodes: readonly NewNode[]): Generator<void> {
     const before = this.#length;
     this.#reserve(
       before + nodes.length,
       this.#parentStarts[before]! + nodes.reduce((sum, node) => sum + node.parents.length, 0),
     );
     try {
-      for (const node of sortParentsFirst(nodes)) {
+      for (const [i, node] of (yield* sortParentsFirst(nodes)).entries()) {
+        if (i % NODES_PER_STEP === 0) yield;
         if (this.position(node.number) >= 0) throw inconsistent(node.number, "is in the graph already");
         this.#push(node.number, node.tree, node.time, node.parents, 0, node.parents.length);
       }

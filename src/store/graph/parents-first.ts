@@ -16,9 +16,10 @@ export interface NewNode {
 
 /** Kahn's algorithm over the nodes of one push, ignoring parents outside of it. Depth first: one
  * line of history is finished before the next begins, and the heaviest of the lines that begin at
- * a node comes last. So a walk in this order has few lines open at a time. */
-export function sortParentsFirst(nodes: readonly NewNode[]): NewNode[] {
+ * a node comes last. So a walk in this order has few lines open at a time. Yields now and then. */
+export function* sortParentsFirst(nodes: readonly NewNode[]): Generator<void, NewNode[]> {
   const indexes = new Map(nodes.map((node, i) => [node.number, i]));
+  yield;
   const waitsFor = new Uint32Array(nodes.length);
   const children: number[][] = nodes.map(() => []);
   nodes.forEach((node, i) => {
@@ -29,7 +30,9 @@ export function sortParentsFirst(nodes: readonly NewNode[]): NewNode[] {
       waitsFor[i]! += 1;
     }
   });
+  yield;
   const some = walkFromRoots(children, waitsFor);
+  yield;
   if (some.length < nodes.length) {
     const sorted = new Set(some);
     throw inconsistent(nodes.find((_, i) => !sorted.has(i))!.number, "is its own ancestor");
@@ -41,6 +44,7 @@ export function sortParentsFirst(nodes: readonly NewNode[]): NewNode[] {
     // The last child is visited first.
     if (children[i]!.length > 1) children[i]!.sort((a, b) => weights[b]! - weights[a]!);
   }
+  yield;
   return walkFromRoots(children, waitsFor).map((i) => nodes[i]!);
 }
 

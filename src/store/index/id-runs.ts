@@ -8,6 +8,7 @@ import type { Column } from "../../format/kinds.ts";
 import { OID_BYTES } from "../../format/oid.ts";
 import type { ObjectNumber } from "../numbers/kinds.ts";
 import { sortIndices } from "../numbers/sort.ts";
+import { finishAtOnce } from "../numbers/steps.ts";
 import type { Sql } from "../sql/sql.ts";
 import { lastPageFrom } from "./fences.ts";
 
@@ -34,9 +35,20 @@ export function prefixesOf(oids: Uint8Array): Uint32Array {
 /** Entries of objects.
  * @param oids packed, in the order of `numbers` */
 export function toEntries(oids: Uint8Array, numbers: Column<ObjectNumber>): IdEntries {
+  return finishAtOnce(toEntriesInSteps(oids, numbers));
+}
+
+/** The same for many objects: yields between steps. */
+export function* toEntriesInSteps(oids: Uint8Array, numbers: Column<ObjectNumber>): Generator<void, IdEntries> {
   const prefixes = prefixesOf(oids);
+  yield;
   const order = sortIndices(prefixes);
-  return { prefixes: order.map((i) => prefixes[i]!), numbers: order.map((i) => numbers[i]!) };
+  yield;
+  const entries = { prefixes: new Uint32Array(order.length), numbers: new Uint32Array(order.length) };
+  for (let i = 0; i < order.length; i++) entries.prefixes[i] = prefixes[order[i]!]!;
+  yield;
+  for (let i = 0; i < order.length; i++) entries.numbers[i] = numbers[order[i]!]!;
+  return entries;
 }
 
 /** One list of entries from two; an entry in both is there once. */

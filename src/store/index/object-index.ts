@@ -7,7 +7,7 @@ import { finishAtOnce } from "../numbers/steps.ts";
 import type { Sql } from "../sql/sql.ts";
 import { AbsentObjects } from "./absent-objects.ts";
 import { HotChunks } from "./hot-chunks.ts";
-import { IdRuns, toEntries } from "./id-runs.ts";
+import { IdRuns, toEntries, toEntriesInSteps } from "./id-runs.ts";
 import {
   copyRows,
   divideRows,
@@ -101,7 +101,7 @@ export class ObjectIndex {
       this.#checkNew(sliceRows(rows, from, Math.min(from + ROWS_PER_STEP, rows.number.length)));
       yield;
     }
-    const entries = toEntries(rows.oid, rows.number);
+    const entries = yield* toEntriesInSteps(rows.oid, rows.number);
     yield;
     return { entries, rows: yield* this.#pages.prepare(rows) };
   }
