@@ -3,6 +3,10 @@
 // here. Positions are topological (parents before children), so that every walk is one descending
 // scan, without stack, heap or recursion. Positions are valid for one life only; stored rows use
 // object numbers.
+//
+// What is known of a node lies in rows. The nodes that were read are the first, by number, as they
+// are stored: nothing is hashed nor moved for them. Those appended since have the row of their
+// position, and a hash table.
 import type { Column } from "../../format/kinds.ts";
 import type { GraphPosition, ObjectNumber } from "../numbers/kinds.ts";
 import { Bitset } from "../numbers/bitset.ts";
@@ -11,7 +15,8 @@ import type { PreparedPage } from "../index/record-pages.ts";
 import { finishAtOnce } from "../numbers/steps.ts";
 import { sortIndices } from "../numbers/sort.ts";
 import { inconsistent, type NewNode, sortParentsFirst } from "./parents-first.ts";
-import { openNodes, readAllNodes, type StoredNode } from "../index/node-pages.ts";
+import { type NodeColumns, openNodes, readAllNodes, type StoredNode } from "../index/node-pages.ts";
+import { SortedNumbers } from "./sorted-numbers.ts";
 import type { Sql } from "../sql/sql.ts";
 
 /** A set of positions. */
@@ -26,15 +31,23 @@ const NODES_PER_STEP = 512;
 /** The graph; the file's header explains positions. */
 export class CommitGraph {
   #length = 0;
+  /** By row. */
   #numbers: Column<ObjectNumber> = new Uint32Array(0);
   #trees: Column<ObjectNumber> = new Uint32Array(0);
+  #times: Float64Array = new Float64Array(0);
+  /** Of the nodes that were read: the row at each position, the position of each row, and the rows
+   * by number. Never changed, so copies of the graph share them. */
+  #rows: Uint32Array = new Uint32Array(0);
+  #positions: Column<GraphPosition> = new Uint32Array(0);
+  #sorted = new SortedNumbers(new Uint32Array(0), 0);
+  /** By position. */
   #generations = new Uint32Array(0);
-  #times = new Float64Array(0);
   /** The parents of position p are `#parents[#parentStarts[p]]` to `#parents[#parentStarts[p + 1] -
    * 1]`. */
   #parentStarts = new Uint32Array(1);
   #parents: Column<GraphPosition> = new Uint32Array(0);
-  /** Hash table by number, with open addressing: position + 1, or 0 if free. At most half full. */
+  /** Hash table of the appended nodes by number, with open addressing: position + 1, or 0 if free.
+   * At most half full. */
   #slots = new Uint32Array(8);
   /** Of the hash function. Partly random, so that nobody can choose numbers that meet in one
    * slot. */
@@ -43,15 +56,7 @@ export class CommitGraph {
   /** Reads the whole graph. */
   static load(sql: Sql): CommitGraph {
     const graph = new CommitGraph();
-    const columns = readAllNodes(sql);
-    const count = columns.numbers.length;
-    // One spare slot in 32 lets the next pushes append without copying the whole graph.
-    graph.#reserve(count + (count >>> 5), columns.parents.length);
-    const { numbers, trees, times, parents, parentStarts } = columns;
-    // Sorted by generation, parents come before children.
-    for (const i of sortIndices(columns.generations)) {
-      graph.#push(numbers[i]!, trees[i]!, times[i]!, parents, parentStarts[i]!, parentStarts[i + 1]!);
-    }
+    graph.#take(readAllNodes(sql));
     return graph;
   }
 
@@ -65,8 +70,11 @@ export class CommitGraph {
     const arrays = [
       this.#numbers,
       this.#trees,
-      this.#generations,
       this.#times,
+      this.#rows,
+      this.#positions,
+      this.#sorted,
+      this.#generations,
       this.#parentStarts,
       this.#parents,
       this.#slots,
@@ -76,17 +84,18 @@ export class CommitGraph {
 
   /** The position of an object number; −1 when it is not a node. */
   position(number: ObjectNumber): GraphPosition {
-    return this.#slots[this.#slot(number)]! - 1;
+    const row = this.#sorted.find(this.#numbers, number);
+    return row >= 0 ? this.#positions[row]! : this.#slots[this.#slot(number)]! - 1;
   }
 
   /** The object number at a position. */
   number(position: GraphPosition): ObjectNumber {
-    return this.#numbers[position]!;
+    return this.#numbers[this.#row(position)]!;
   }
 
   /** The number of the root tree; 0: none. */
   tree(position: GraphPosition): ObjectNumber {
-    return this.#trees[position]!;
+    return this.#trees[this.#row(position)]!;
   }
 
   /** 1 for a root, else one more than the highest of its parents. */
@@ -96,7 +105,7 @@ export class CommitGraph {
 
   /** Commit or tag time, seconds. */
   time(position: GraphPosition): number {
-    return this.#times[position]!;
+    return this.#times[this.#row(position)]!;
   }
 
   /** Positions of the parents, in order: a view, valid until the next append. */
@@ -134,7 +143,7 @@ export class CommitGraph {
       for (const [i, node] of (yield* sortParentsFirst(nodes)).entries()) {
         if (i % NODES_PER_STEP === 0) yield;
         if (this.position(node.number) >= 0) throw inconsistent(node.number, "is in the graph already");
-        this.#push(node.number, node.tree, node.time, node.parents, 0, node.parents.length);
+        this.#push(node);
       }
     } catch (error) {
       this.truncate(before);
@@ -142,7 +151,8 @@ export class CommitGraph {
     }
   }
 
-  /** Removes the nodes from position `length` on, to undo a failed append. */
+  /** Removes the nodes from position `length` on, to undo a failed append. Nodes that were read
+   * stay. */
   truncate(length: GraphPosition): void {
     // Nodes are removed in reverse order of insertion, so that no probe sequence is broken.
     for (let p = this.#length - 1; p >= length; p--) this.#slots[this.#slot(this.#numbers[p]!)] = 0;
@@ -185,11 +195,11 @@ export class CommitGraph {
     const nodes: StoredNode[] = [];
     for (let p = from; p < this.#length; p++) {
       nodes.push({
-        number: this.#numbers[p]!,
-        parents: Array.from(this.parents(p), (parent) => this.#numbers[parent]!),
-        tree: this.#trees[p]!,
-        generation: this.#generations[p]!,
-        time: this.#times[p]!,
+        number: this.number(p),
+        parents: Array.from(this.parents(p), (parent) => this.number(parent)),
+        tree: this.tree(p),
+        generation: this.generation(p),
+        time: this.time(p),
         introduced: introduced[p - from]!.encode(),
       });
       if (nodes.length % NODES_PER_STEP === 0) yield;
@@ -203,8 +213,8 @@ export class CommitGraph {
     copy.adopt(this);
     copy.#numbers = this.#numbers.slice();
     copy.#trees = this.#trees.slice();
-    copy.#generations = this.#generations.slice();
     copy.#times = this.#times.slice();
+    copy.#generations = this.#generations.slice();
     copy.#parentStarts = this.#parentStarts.slice();
     copy.#parents = this.#parents.slice();
     copy.#slots = this.#slots.slice();
@@ -217,8 +227,11 @@ export class CommitGraph {
     this.#length = other.#length;
     this.#numbers = other.#numbers;
     this.#trees = other.#trees;
-    this.#generations = other.#generations;
     this.#times = other.#times;
+    this.#rows = other.#rows;
+    this.#positions = other.#positions;
+    this.#sorted = other.#sorted;
+    this.#generations = other.#generations;
     this.#parentStarts = other.#parentStarts;
     this.#parents = other.#parents;
     this.#slots = other.#slots;
@@ -234,33 +247,64 @@ export class CommitGraph {
     }
   }
 
-  /** Adds one node whose parents are in the graph. Space must have been reserved.
+  /** The row of the node at a position. */
+  #row(position: GraphPosition): number {
+    return position < this.#rows.length ? this.#rows[position]! : position;
+  }
+
+  /** Fills the empty graph. */
+  #take({ length, numbers, trees, times, generations, parents, parentStarts }: NodeColumns): void {
+    this.#numbers = numbers;
+    this.#trees = trees;
+    this.#times = times;
+    this.#sorted = new SortedNumbers(numbers, length);
+    // Sorted by generation, parents come before children.
+    this.#rows = sortIndices(generations);
+    this.#positions = new Uint32Array(length);
+    for (let p = 0; p < length; p++) this.#positions[this.#rows[p]!] = p;
+    // As much room as the columns have.
+    this.#generations = new Uint32Array(numbers.length);
+    this.#parentStarts = new Uint32Array(numbers.length + 1);
+    this.#parents = new Uint32Array(parents.length);
+    for (let p = 0; p < length; p++) {
+      const row = this.#rows[p]!;
+      this.#setParents(p, parents, parentStarts[row]!, parentStarts[row + 1]!);
+    }
+    this.#length = length;
+  }
+
+  /** Adds one node whose parents are in the graph. Space must have been reserved. */
+  #push({ number, parents, tree, time }: NewNode): void {
+    const position = this.#length;
+    this.#numbers[position] = number;
+    this.#trees[position] = tree;
+    this.#times[position] = time;
+    this.#setParents(position, parents, 0, parents.length);
+    this.#slots[this.#slot(number)] = position + 1;
+    this.#length = position + 1;
+  }
+
+  /** Notes the parents of the node at a position, and its generation.
    * @param from its parents are `parents` from this index to before `until` */
-  #push(
-    number: ObjectNumber,
-    tree: ObjectNumber,
-    time: number,
+  #setParents(
+    position: GraphPosition,
     parents: { readonly [index: number]: ObjectNumber },
     from: number,
     until: number,
   ): void {
-    const position = this.#length;
     let end = this.#parentStarts[position]!;
     let generation = 0;
     for (let i = from; i < until; i++) {
-      const parent = parents[i]!;
-      const at = this.position(parent);
-      if (at < 0) throw inconsistent(number, `has a parent ${parent} that is not in the graph`);
+      const at = this.position(parents[i]!);
+      // What was read is sorted by what it says itself.
+      if (at < 0 || at >= position) {
+        throw inconsistent(this.number(position), `has a parent ${parents[i]!} that is not in the graph`);
+      }
       generation = Math.max(generation, this.#generations[at]!);
       this.#parents[end++] = at;
     }
-    this.#numbers[position] = number;
-    this.#trees[position] = tree;
     this.#generations[position] = generation + 1;
-    this.#times[position] = time;
     this.#parentStarts[position + 1] = end;
-    this.#slots[this.#slot(number)] = position + 1;
-    this.#length = position + 1;
   }
 
   /** The slot of `number`, or the free slot where it belongs. Each push's commits are consecutive
@@ -279,8 +323,8 @@ export class CommitGraph {
       const capacity = this.#length === 0 ? nodes : Math.max(nodes, this.#length * 2);
       this.#numbers = grown(this.#numbers, new Uint32Array(capacity));
       this.#trees = grown(this.#trees, new Uint32Array(capacity));
-      this.#generations = grown(this.#generations, new Uint32Array(capacity));
       this.#times = grown(this.#times, new Float64Array(capacity));
+      this.#generations = grown(this.#generations, new Uint32Array(capacity));
       this.#parentStarts = grown(this.#parentStarts, new Uint32Array(capacity + 1));
     }
     if (parents > this.#parents.length) {
@@ -289,9 +333,10 @@ export class CommitGraph {
         new Uint32Array(this.#length === 0 ? parents : Math.max(parents, this.#parents.length * 2)),
       );
     }
-    if (nodes * 2 <= this.#slots.length) return;
-    this.#slots = new Uint32Array(2 ** Math.ceil(Math.log2(nodes * 2)));
-    for (let p = 0; p < this.#length; p++) this.#slots[this.#slot(this.#numbers[p]!)] = p + 1;
+    const appended = nodes - this.#rows.length;
+    if (appended * 2 <= this.#slots.length) return;
+    this.#slots = new Uint32Array(2 ** Math.ceil(Math.log2(appended * 2)));
+    for (let p = this.#rows.length; p < this.#length; p++) this.#slots[this.#slot(this.#numbers[p]!)] = p + 1;
   }
 }
 

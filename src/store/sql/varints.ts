@@ -97,10 +97,17 @@ export class VarintReader {
 
   /** @throws as `byte` */
   varint(): number {
+    // Most take one byte: this much is compiled into the loops that call it.
+    const byte = this.#bytes[this.at]!;
+    if (!(byte < 0x80)) return this.#longVarint();
+    this.at += 1;
+    return byte;
+  }
+
+  #longVarint(): number {
     let byte = this.byte();
-    if (byte < 0x80) return byte;
     let value = byte & 0x7f;
-    // Most take two bytes, or three.
+    // Most of these take two bytes, or three.
     byte = this.byte();
     value |= (byte & 0x7f) << 7;
     if (byte < 0x80) return value;

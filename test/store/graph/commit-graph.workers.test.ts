@@ -93,6 +93,34 @@ describe.each([1, 2, 3, 4, 5, 6])("a random history, seed %i", (seed) => {
       expectExact(CommitGraph.load(sql), pushes.flat(), random);
     }));
 
+  test("answers so when some of it was read, and some appended since", () =>
+    withDatabase((sql) => {
+      const random = new Random(seed);
+      const pushes = randomPushes(random, 5, 10 * seed);
+      // What is read are nodes and all their ancestors: other numbers lie between theirs.
+      const reach = closures(pushes.flat());
+      const kept = new Set([0, 1, 2].flatMap((push) => [...reach.get(random.pick(pushes[push]!).number)!]));
+      const read = pushes.flat().filter(({ number }) => kept.has(number));
+      const first = new CommitGraph();
+      first.append(read);
+      first.write(
+        sql,
+        0,
+        read.map(() => NumberSet.EMPTY),
+      );
+      const graph = CommitGraph.load(sql);
+      const rest = pushes.flat().filter((node) => !read.includes(node));
+      graph.append(rest);
+      expectExact(graph, pushes.flat(), random);
+      const copy = graph.copy();
+      graph.truncate(read.length);
+      expectExact(graph, read, random);
+      for (const { number } of rest) expect(graph.position(number)).toBe(-1);
+      expectExact(copy, pushes.flat(), random);
+      graph.adopt(copy);
+      expectExact(graph, pushes.flat(), random);
+    }));
+
   test("takes nodes back", () =>
     withDatabase((sql) => {
       const random = new Random(seed);

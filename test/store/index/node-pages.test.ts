@@ -55,8 +55,9 @@ describeSome(1, [1, 2, 3], "seed %i", (seed) => {
     const expected = [...nodes.values()].sort((a, b) => a.number - b.number);
     expect(list(sql)).toEqual(expected);
     const columns = readAllNodes(sql);
-    expect([...columns.numbers]).toEqual(expected.map(({ number }) => number));
-    expect([...columns.times]).toEqual(expected.map(({ time }) => time));
+    expect(columns).toHaveLength(expected.length);
+    expect([...columns.numbers.subarray(0, expected.length)]).toEqual(expected.map(({ number }) => number));
+    expect([...columns.times.subarray(0, expected.length)]).toEqual(expected.map(({ time }) => time));
     expected.forEach(({ tree, generation, parents }, i) => {
       const own = columns.parents.subarray(columns.parentStarts[i], columns.parentStarts[i + 1]);
       expect([columns.trees[i], columns.generations[i], [...own]]).toEqual([tree, generation, parents]);
@@ -84,7 +85,7 @@ test("100,000 commits, pushed one by one, are few rows", { tags: "sweep" }, () =
   }
   expect(pages(sql).length).toBeLessThan(40);
   expect(Math.max(...pages(sql))).toBeLessThanOrEqual(APPENDED_BYTES);
-  expect(readAllNodes(sql).numbers).toHaveLength(100_000);
+  expect(readAllNodes(sql)).toHaveLength(100_000);
 });
 
 test("pages grow further when much is added at a time", { tags: "sweep" }, () => {
