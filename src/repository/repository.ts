@@ -192,16 +192,20 @@ export class Repository implements FetchSource, PushTarget, FamilyMember {
     const { tables, platform } = this.state;
     if (tables === null) return null;
     const { advertised } = this.state;
-    const { objects, graph, reachability, chunks } = tables;
     const reader = new ObjectReader(tables, platform.openChunks(newChunkCounters()), platform.codec);
     return new UploadPack({
       advertised,
-      objects,
-      graph,
-      reachability,
-      chunks,
+      objects: tables.objects,
+      chunks: tables.chunks,
       reader,
       responses: this.#responses,
+      // Not read for the refs alone.
+      get graph() {
+        return tables.graph;
+      },
+      get reachability() {
+        return tables.reachability;
+      },
     });
   }
 

@@ -30,18 +30,22 @@ import { EventTable } from "./events/event-table.ts";
 import { UploadTable } from "./jobs/upload-table.ts";
 import { WorktreeTable } from "./jobs/worktree-table.ts";
 
-/** The opened tables of one existing repository. Opening reads the graph into memory. */
+/** The graph in memory, and what has its positions. */
+interface GraphTables {
+  readonly graph: CommitGraph;
+  readonly reachability: Reachability;
+  readonly authors: AuthorTable;
+  readonly pathFilters: PathFilterTable;
+}
+
+/** The opened tables of one existing repository. Opening reads nothing. */
 export class Tables {
   readonly refs: RefStore;
   readonly refRules: RefRuleTable;
   readonly objects: ObjectIndex;
-  readonly graph: CommitGraph;
-  readonly reachability: Reachability;
   readonly chunks: ChunkTable;
   readonly trees: TreeTable;
   readonly treeSums: TreeSumTable;
-  readonly authors: AuthorTable;
-  readonly pathFilters: PathFilterTable;
   readonly responses: ResponseTable;
   readonly vetted: VettedBlobs;
   readonly jobs: JobQueue;
@@ -60,6 +64,7 @@ export class Tables {
   readonly statuses: StatusTable;
 
   readonly #sql: Sql;
+  #ofGraph: GraphTables | null = null;
 
   /** @param jobs the repository's queue: there is only one
    * @param former the tables of the same repository, if it was opened before: there is only one
@@ -69,13 +74,9 @@ export class Tables {
     this.refs = new RefStore(sql);
     this.refRules = new RefRuleTable(sql);
     this.objects = former?.objects ?? new ObjectIndex(sql);
-    this.graph = CommitGraph.load(sql);
-    this.reachability = new Reachability(sql, this.objects, this.graph);
     this.chunks = former?.chunks ?? new ChunkTable(sql, this.objects);
     this.trees = new TreeTable(sql);
     this.treeSums = new TreeSumTable(sql);
-    this.authors = new AuthorTable(sql, this.graph);
-    this.pathFilters = new PathFilterTable(sql, this.graph);
     this.responses = new ResponseTable(sql);
     this.vetted = new VettedBlobs(sql);
     this.jobs = jobs;
@@ -92,6 +93,36 @@ export class Tables {
     this.events = new EventTable(sql);
     this.webhooks = new WebhookTable(sql);
     this.statuses = new StatusTable(sql);
+  }
+
+  /** The commit graph. It is read on first use: who only asks for the refs does not wait for it. */
+  get graph(): CommitGraph {
+    return this.#graphTables().graph;
+  }
+
+  get reachability(): Reachability {
+    return this.#graphTables().reachability;
+  }
+
+  get authors(): AuthorTable {
+    return this.#graphTables().authors;
+  }
+
+  get pathFilters(): PathFilterTable {
+    return this.#graphTables().pathFilters;
+  }
+
+  #graphTables(): GraphTables {
+    if (this.#ofGraph !== null) return this.#ofGraph;
+    const sql = this.#sql;
+    const graph = CommitGraph.load(sql);
+    this.#ofGraph = {
+      graph,
+      reachability: new Reachability(sql, this.objects, graph),
+      authors: new AuthorTable(sql, graph),
+      pathFilters: new PathFilterTable(sql, graph),
+    };
+    return this.#ofGraph;
   }
 
   /** Forgets what is in memory of index, chunks, import, mirrors and LFS objects: it may differ

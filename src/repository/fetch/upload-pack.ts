@@ -146,8 +146,12 @@ export class UploadPack {
 
   /** The objects among these that a ref reaches. */
   #findGranted(numbers: Uint32Array): NumberSet {
-    const { reachability, advertised } = this.#stores;
-    return reachability.within(NumberSet.fromUnsorted(numbers.filter((number) => number !== 0)), advertised.reachable);
+    const { advertised } = this.#stores;
+    const known = NumberSet.fromUnsorted(numbers.filter((number) => number !== 0));
+    // Most clients want just what refs point at.
+    const others = known.difference(advertised.tips);
+    if (others.size === 0) return known;
+    return known.difference(others).union(this.#stores.reachability.within(others, advertised.reachable));
   }
 
   #locate(request: FetchRequest, wants: readonly ObjectNumber[], wantedRefs: readonly WantedRef[]): Asked {

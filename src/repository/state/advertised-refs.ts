@@ -2,6 +2,7 @@ import type { PositionSet } from "../../store/graph/commit-graph.ts";
 import { OID_BYTES, type Oid, toHex } from "../../format/oid.ts";
 import type { CommitGraph } from "../../store/graph/commit-graph.ts";
 import type { ObjectIndex } from "../../store/index/object-index.ts";
+import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { RefColumns, RefStore } from "../../store/refs/refs.ts";
 import type { RefList } from "./fetch-source.ts";
 
@@ -11,16 +12,16 @@ export const LOOKED_FOR = ["", "refs/", "refs/tags/", "refs/heads/", "refs/remot
 /** The refs between two pushes, and what they reach: read once for all fetches in between. */
 export class AdvertisedRefs {
   readonly #refs: RefStore;
-  readonly #objects: ObjectIndex;
-  readonly #graph: CommitGraph;
+  /** Its graph is read when it is first asked for. */
+  readonly #stores: { objects: ObjectIndex; graph: CommitGraph };
   #all: RefColumns | null = null;
   #head: RefList["head"] | undefined;
+  #tips: NumberSet | null = null;
   #reachable: PositionSet | null = null;
 
   constructor(stores: { refs: RefStore; objects: ObjectIndex; graph: CommitGraph }) {
     this.#refs = stores.refs;
-    this.#objects = stores.objects;
-    this.#graph = stores.graph;
+    this.#stores = stores;
   }
 
   /** Every ref. */
@@ -37,11 +38,16 @@ export class AdvertisedRefs {
     return this.#head;
   }
 
+  /** The numbers of the objects that refs point at. */
+  get tips(): NumberSet {
+    return (this.#tips ??= NumberSet.fromUnsorted(this.#stores.objects.lookupMany(this.all.oids).number));
+  }
+
   /** Every graph node that a ref reaches. */
   get reachable(): PositionSet {
     if (this.#reachable === null) {
-      const { number } = this.#objects.lookupMany(this.all.oids);
-      this.#reachable = this.#graph.ancestors(Array.from(number, (tip) => this.#graph.position(tip)));
+      const { graph } = this.#stores;
+      this.#reachable = graph.ancestors(Array.from(this.tips.toArray(), (tip) => graph.position(tip)));
     }
     return this.#reachable;
   }

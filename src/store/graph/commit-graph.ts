@@ -13,7 +13,6 @@ import { Bitset } from "../numbers/bitset.ts";
 import { NumberSet } from "../numbers/number-set.ts";
 import type { PreparedPage } from "../index/record-pages.ts";
 import { finishAtOnce } from "../numbers/steps.ts";
-import { sortIndices } from "../numbers/sort.ts";
 import { inconsistent, type NewNode, sortParentsFirst } from "./parents-first.ts";
 import { type NodeColumns, openNodes, readAllNodes, type StoredNode } from "../index/node-pages.ts";
 import { SortedNumbers } from "./sorted-numbers.ts";
@@ -258,10 +257,7 @@ export class CommitGraph {
     this.#trees = trees;
     this.#times = times;
     this.#sorted = new SortedNumbers(numbers, length);
-    // Sorted by generation, parents come before children.
-    this.#rows = sortIndices(generations);
-    this.#positions = new Uint32Array(length);
-    for (let p = 0; p < length; p++) this.#positions[this.#rows[p]!] = p;
+    this.#sort(generations);
     // As much room as the columns have.
     this.#generations = new Uint32Array(numbers.length);
     this.#parentStarts = new Uint32Array(numbers.length + 1);
@@ -271,6 +267,25 @@ export class CommitGraph {
       this.#setParents(p, parents, parentStarts[row]!, parentStarts[row + 1]!);
     }
     this.#length = length;
+  }
+
+  /** Gives the rows positions by generation: parents come before children. No generation is above
+   * the number of nodes, since a node has an ancestor of each one below its own. */
+  #sort(generations: Uint32Array): void {
+    const { length } = generations;
+    const next = new Uint32Array(length + 2);
+    for (let row = 0; row < length; row++) {
+      if (generations[row]! > length) throw inconsistent(this.#numbers[row]!, "has too high a generation");
+      next[generations[row]! + 1]! += 1;
+    }
+    for (let g = 1; g <= length; g++) next[g]! += next[g - 1]!;
+    this.#rows = new Uint32Array(length);
+    this.#positions = new Uint32Array(length);
+    for (let row = 0; row < length; row++) {
+      const position = next[generations[row]!]!++;
+      this.#positions[row] = position;
+      this.#rows[position] = row;
+    }
   }
 
   /** Adds one node whose parents are in the graph. Space must have been reserved. */

@@ -87,7 +87,8 @@ function countIn(tables: Tables): { tables: Tables; countLocated: () => number }
       return typeof value === "function" ? (value.bind(index) as unknown) : value;
     },
   });
-  return { tables: Object.create(tables, { objects: { value: objects } }) as Tables, countLocated: () => located };
+  const counting = new Proxy(tables, { get: (_, name) => (name === "objects" ? objects : Reflect.get(tables, name)) });
+  return { tables: counting, countLocated: () => located };
 }
 
 test("a ref whose old value was merged as a second parent moves past the merge first", async () => {

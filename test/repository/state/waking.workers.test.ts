@@ -18,9 +18,11 @@ const BRANCHES = 5;
 /** Objects of a chunk in R2. */
 const CHUNK_OBJECTS = 2_000;
 
-/** The most rows that an object reads until it has told its refs: pages of the graph, and the
- * refs. */
+/** The most rows that an object reads for its refs and for the graph. */
 const WAKING_ROWS = 60;
+
+/** The most bytes of memory for each commit of the graph. */
+const COMMIT_BYTES = 38;
 
 /** The most that it reads to find the ids of these refs, one more, and every chunk: pages of the
  * index. */
@@ -79,10 +81,18 @@ const oidOf = (oids: Uint8Array, number: number): Uint8Array =>
 test("an object with 100,000 commits wakes, and finds any object, in few rows", { tags: "sweep" }, () =>
   withDatabase((sql, transactor) => {
     const oids = fill(sql, transactor);
+    let graphReads = 0;
+    const watched: Sql = {
+      databaseSize: 0,
+      exec(query, ...bindings) {
+        if (query.includes("FROM commits")) graphReads += 1;
+        return sql.exec(query, ...bindings);
+      },
+    };
     // What waking touches; all else belongs to requests.
     const platform: Partial<RepositoryPlatform> = {
       id: "key",
-      sql,
+      sql: watched,
       transactor,
       limits: DEFAULT_LIMITS,
       traffic: new Traffic(),
@@ -91,13 +101,19 @@ test("an object with 100,000 commits wakes, and finds any object, in few rows", 
     const state = new RepositoryState(platform as RepositoryPlatform, []);
     expect(state.advertised.all.names).toHaveLength(BRANCHES);
     expect(state.advertised.head?.oid).toEqual(oidOf(oids, 3 * COMMITS - 2));
+    expect(state.sqlCounters.rowsRead).toBeGreaterThan(BRANCHES);
+    // Who asks for the refs alone does not wait for the graph.
+    expect(graphReads).toBe(0);
+    expect(state.tables!.graph.byteLength).toBeLessThanOrEqual(COMMIT_BYTES * COMMITS);
+    expect(graphReads).toBe(1);
     const waking = state.sqlCounters.rowsRead;
-    expect(waking).toBeGreaterThan(BRANCHES);
     expect(waking).toBeLessThanOrEqual(WAKING_ROWS);
+    expect(state.advertised.tips.has(3 * COMMITS - 2)).toBe(true);
     expect(state.advertised.reachable.count()).toBe(COMMITS);
     expect(state.tables!.objects.find(oidOf(oids, 777))?.number).toBe(777);
     expect(state.tables!.chunks.allInOrder()).toHaveLength((3 * COMMITS) / CHUNK_OBJECTS);
     expect(state.sqlCounters.rowsRead - waking).toBeLessThanOrEqual(INDEX_ROWS);
+    expect(graphReads).toBe(1);
     expect(state.sqlCounters.rowsWritten).toBe(0);
   }),
 );
