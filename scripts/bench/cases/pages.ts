@@ -119,8 +119,8 @@ function spread(all: readonly string[], most: number): string[] {
   );
 }
 
-/** The newest commit from which on about `COMPARED_FILES` files have changed; the oldest where there
- * are fewer. */
+/** The newest commit from which on about `COMPARED_FILES` files have changed; the oldest where
+ * there are fewer. */
 async function findBase(dir: string): Promise<string> {
   const line = (await git(dir, "rev-list", "--first-parent", "main")).split("\n");
   for (let back = 64; back < line.length; back *= 2) {
