@@ -11,6 +11,7 @@ import { makeTempDir } from "../../../test/harness/temp-dir.ts";
 import type { Bench } from "../figures/bench.ts";
 import { count, defineCase } from "../figures/command.ts";
 import type { Measures } from "../figures/sample.ts";
+import { startBareBucket } from "../hosts/bare-bucket.ts";
 import { HOST_OPTIONS, openHosts } from "../hosts/hosts.ts";
 
 const FILE_SERVER = join(import.meta.dirname, "../hosts/file-server.ts");
@@ -26,7 +27,8 @@ const LINES = 20;
 export const lfs = defineCase({
   summary: "objects of Git LFS, beside a plain file server",
   about: `"native" is a file server of 30 lines in Node. The local runtime's R2 keeps objects in SQLite and in
-files, by code that a deployment does not run: most of an upload's time is its.`,
+files, by code that a deployment does not run. "bare R2" is a Worker of three lines that does
+nothing but store bodies there: most of an upload's time is its.`,
   options: {
     mb: count("size of the large object, MB", 1_000),
     rounds: count("of each", 3),
@@ -35,7 +37,8 @@ files, by code that a deployment does not run: most of an upload's time is its.`
   },
   async measure({ mb, rounds, batches, ...values }, bench) {
     const { holdfast } = await openHosts({ ...values, "no-native": true }, bench);
-    const files = values["no-native"] ? null : await startFiles(bench);
+    const files = values["no-native"] ? null : `${await startFiles(bench)}/object`;
+    const bare = values["no-native"] ? null : await startBareBucket(bench.stack);
     const token = process.env["HOLDFAST_TOKEN"] ?? null;
     const open = async (): Promise<LfsClient> => new LfsClient(await holdfast.makeRepository(), token);
 
@@ -47,7 +50,6 @@ files, by code that a deployment does not run: most of an upload's time is its.`
     // The first batch makes the repository.
     await client.batch("upload", [{ oid, size: mb * BLOCK_BYTES }]);
     const headers = client.authorization();
-    const native = files === null ? {} : { native: () => put(`${files}/object`, blocks, {}) };
     const up = async (): Promise<Measures> => {
       const fresh = await open();
       await fresh.batch("upload", [{ oid, size: mb * BLOCK_BYTES }]);
@@ -57,11 +59,15 @@ files, by code that a deployment does not run: most of an upload's time is its.`
       await holdfast.remove(fresh.url.replace(/\/info\/lfs$/, ""));
       return { ...measures, ...used };
     };
-    await bench.takeTurns({ work: `${mb} MB up` }, rounds, { ...native, holdfast: up });
+    await bench.takeTurns({ work: `${mb} MB up` }, rounds, {
+      ...(files !== null && { native: () => put(files, blocks, {}) }),
+      ...(bare !== null && { "bare R2": () => put(bare, blocks, {}) }),
+      holdfast: up,
+    });
 
     await put(`${client.url}/objects/${oid}`, blocks, headers);
     await bench.takeTurns({ work: `${mb} MB down` }, rounds, {
-      ...(files === null ? {} : { native: () => get(`${files}/object`, {}) }),
+      ...(files !== null && { native: () => get(files, {}) }),
       holdfast: () => get(`${client.url}/objects/${oid}`, headers),
     });
 
