@@ -1,5 +1,5 @@
 /** What a policy is told of a push before it is applied, beside what git says of it. */
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import type { PolicyAnswer, PolicyQuestion } from "../../../src/repository/push/ask-policy.ts";
 import { git, makeRepository, tryGit } from "../../harness/git.ts";
 import { makeHistory } from "../../harness/history.ts";
@@ -132,6 +132,9 @@ test("what was stored for a denied ref is told again when it comes without objec
 });
 
 test("what is more than may be told is said to be incomplete", { tags: "sweep" }, async () => {
+  // Telling has a limit of time, too, which a busy machine meets sooner.
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+  onTestFinished(() => void vi.useRealTimers());
   const dir = await makeHistory({ commits: 520, files: 2 });
   const { repository, shown } = open();
   await repository.pushFrom(dir, { "refs/heads/main": "main" });
