@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from "vitest";
 import { MAX_JSON_BYTES } from "../../src/format/limits.ts";
 import { askApi } from "../harness/api.ts";
 import { makeCommit, makeObject, makeTree, packOf } from "../harness/pack-builder.ts";
-import { request } from "../harness/raw.ts";
+import { beginning, request } from "../harness/raw.ts";
 import { readRefs, sendPush } from "../harness/raw-push.ts";
 import type { Server } from "../harness/server.ts";
 import { shareServer } from "../harness/shared-server.ts";
@@ -35,12 +35,6 @@ async function statusOf(path: string, method = "GET"): Promise<number> {
     outgoing.on("error", reject);
     outgoing.end();
   });
-}
-
-/** The beginning of a body whose rest never comes. */
-async function* beginning(sizeBytes: number): AsyncGenerator<Buffer> {
-  yield Buffer.alloc(sizeBytes, " ");
-  await new Promise(() => {});
 }
 
 const REFS = "info/refs?service=git-upload-pack";

@@ -7,7 +7,7 @@ import { authorization } from "./authorization.ts";
 
 /** A request, built by hand. */
 export interface RawRequest {
-  readonly method?: "GET" | "POST";
+  readonly method?: "GET" | "POST" | "PUT";
   readonly headers?: Readonly<Record<string, string>>;
   /** An iterable is sent chunked, without a length; each piece is one chunk. */
   readonly body?: Uint8Array | Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
@@ -66,6 +66,12 @@ async function writePieces(
     await new Promise((written) => outgoing.write(piece, written));
   }
   outgoing.end();
+}
+
+/** The beginning of a body whose rest never comes. */
+export async function* beginning(sizeBytes: number): AsyncGenerator<Buffer> {
+  yield Buffer.alloc(sizeBytes, " ");
+  await new Promise(() => {});
 }
 
 /** The special packets. @see gitprotocol-v2(5) */

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** A shorter file only names a scenario of other files, which takes long. */
-const SHORT_BYTES = 1_000;
+const SHORT_BYTES = 1_500;
 
 /** Runs the files of the project `workers` before the others, then those that are short, then each
  * project's longest first. By default projects run by their names, and files that no earlier run
