@@ -70,6 +70,10 @@ INSERT INTO jobs (kind, key, due_ms) VALUES ('filter', '', 0);
     if (tableExists(sql, "ref_rules"))
       sql.exec("ALTER TABLE ref_rules ADD COLUMN required_contexts TEXT NOT NULL DEFAULT '[]'");
   },
+  14: (sql) =>
+    sql.exec(
+      "CREATE TABLE staged (id INTEGER PRIMARY KEY CHECK (id = 1), first INTEGER NOT NULL, run INTEGER NOT NULL)",
+    ),
 };
 
 /** Upgrades the tables of a repository to the newest schema; must run in a transaction. */
@@ -107,8 +111,10 @@ CREATE TABLE job_runs (kind TEXT PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWI
 INSERT INTO job_runs SELECT kind, record FROM former_runs;
 DROP TABLE former_runs;
 `);
-  const pages = new ObjectPages(sql);
-  const ids = new IdRuns(sql);
+  // That table comes with a later version.
+  const staged = { get: () => null };
+  const pages = new ObjectPages(sql, staged);
+  const ids = new IdRuns(sql, staged);
   const query = `SELECT oid, ${INTEGERS.join(", ")} FROM object_rows WHERE number > ? ORDER BY number LIMIT ${SLICE_ROWS}`;
   for (let last = 0; ;) {
     const rows = newObjectColumns(SLICE_ROWS);

@@ -26,12 +26,16 @@ export class TimeSlice {
 /** Runs work that is divided into steps to its end, in slices between which other requests run.
  * @param goesOn whether the result would still be of use
  * @returns null: it would not */
-export async function finishInSlices<T>(steps: Generator<void, T>, goesOn: () => boolean): Promise<T | null> {
-  const slice = new TimeSlice();
-  for (;;) {
-    const step = steps.next();
+export async function finishInSlices<T>(
+  steps: Generator<void, T>,
+  goesOn: () => boolean,
+  slice: Pick<TimeSlice, "pause"> = new TimeSlice(),
+): Promise<T | null> {
+  for (let step = steps.next(); ; step = steps.next()) {
     if (step.done === true) return step.value;
     await slice.pause();
-    if (!goesOn()) return null;
+    if (!goesOn()) break;
   }
+  steps.return(undefined as T);
+  return null;
 }

@@ -2,7 +2,7 @@
 // push takes. It is done in steps, so that others are served meanwhile. It holds only as long as
 // nothing else is written to the repository.
 import type { GraphPosition, ObjectNumber } from "../../store/numbers/kinds.ts";
-import type { PreparedObjects } from "../../store/index/object-pages.ts";
+import type { PreparedObjects } from "../../store/index/object-index.ts";
 import type { PreparedPage } from "../../store/index/record-pages.ts";
 import type { CommitGraph } from "../../store/graph/commit-graph.ts";
 import type { Tables } from "../../store/tables.ts";

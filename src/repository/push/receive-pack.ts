@@ -21,8 +21,7 @@ import { isStale, renewStanding } from "./renew-standing.ts";
 import type { PushCost } from "../state/repository-event.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
 import { changeOf, findUnread, type PushToApply, applyPush, type ApplyOutcome } from "./apply-push.ts";
-import { type PreparedPush, preparePush, type Unread } from "./prepare-push.ts";
-import { finishInSlices } from "../pacing/time-slice.ts";
+import { discard, type EarlyPush, isUpToDate, prepareEarly } from "./early-push.ts";
 import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { ReturnedTrees } from "./returned-trees.ts";
 import { QuotaCheck } from "../state/quota-check.ts";
@@ -30,20 +29,6 @@ import { StoredBases } from "./stored-bases.ts";
 
 /** After this time, whatever an unfinished push has written counts as left behind by a crash. */
 const SWEEP_AFTER_MS = 60 * 60_000;
-
-/** From this many objects on, a push is prepared before its transaction: applying fewer takes less
- * than 50 ms. */
-const LARGE_PUSH_OBJECTS = 5_000;
-
-/** How often that is begun, as long as others write meanwhile. */
-const PREPARATIONS = 3;
-
-/** A push that was prepared, and the state of the repository that this rests on. */
-interface EarlyPush {
-  readonly layout: string;
-  readonly pushed: PushedObjects;
-  readonly push: PreparedPush;
-}
 
 /** Failures that are the pack's fault: reported to the client, not errors of the server. */
 const REFUSALS: ReadonlySet<GitErrorCode> = new Set([
@@ -78,6 +63,8 @@ export class ReceivePack {
   readonly #chunks: ChunkStore;
   /** Whether this push created the repository. */
   #hasCreated = false;
+  /** Null: it is small, or was not prepared. */
+  #early: EarlyPush | null = null;
   /** Whether chunks exist below the key prefix that no row names (yet). */
   #hasWritten = false;
 
@@ -136,6 +123,7 @@ export class ReceivePack {
       return outcome.outcomes;
     } finally {
       indexed?.release();
+      if (this.#early !== null) discard(this.#repository, this.#early);
       this.#repository.activePrefixes.delete(this.#keyPrefix);
       if (this.#hasWritten) this.#repository.jobs.add("sweep", this.#keyPrefix, Date.now());
       this.#repository.scheduleJobs();
@@ -212,9 +200,9 @@ export class ReceivePack {
     for (;;) {
       if (this.#policy.isAsked)
         await this.#policy.askByCommits((commands) => tellNewCommits(this.#repository, pack, this.#chunks, commands));
-      const early = await this.#prepare(pack, returned);
+      this.#early = pack === null ? null : await this.#prepare(pack, returned);
       if (this.#requesters.some((requester) => isStale(requester, Date.now()))) await this.#renewStanding();
-      const prepared = early?.layout === this.#repository.layout ? early : null;
+      const prepared = this.#early !== null && isUpToDate(this.#repository, this.#early) ? this.#early : null;
       const isNew = this.#repository.tables === null;
       const { upload } = this.#request;
       // A step is checked as its session wants it; the setting changes when the session ends.
@@ -241,30 +229,14 @@ export class ReceivePack {
     }
   }
 
-  /** Prepares a large push, in slices between which other requests run.
-   * @returns null: the push is small, or something was written to the repository each time */
-  async #prepare(pack: IndexedPack | null, returned: ReturnedTrees): Promise<EarlyPush | null> {
-    if (pack === null || pack.indexer.count < LARGE_PUSH_OBJECTS) return null;
-    for (let attempt = 0; attempt < PREPARATIONS;) {
-      const tables = this.#repository.prepareTables();
-      const { layout } = this.#repository;
-      const steps = this.#prepareSteps(tables, pack, returned);
-      const prepared = await finishInSlices(steps, () => this.#repository.layout === layout);
-      if (prepared === null) attempt += 1;
-      else if (!("unread" in prepared.push)) return { layout, pushed: prepared.pushed, push: prepared.push };
-      else await this.#readTrees(pack, returned, prepared.push.unread);
-    }
-    return null;
-  }
-
-  *#prepareSteps(
-    tables: Tables,
-    pack: IndexedPack,
-    returned: ReturnedTrees,
-  ): Generator<void, { pushed: PushedObjects; push: PreparedPush | Unread }> {
-    const pushed = yield* PushedObjects.prepare(pack.indexer.index(), tables.objects);
-    const push = this.#describe(tables, pack, pushed);
-    return { pushed, push: yield* preparePush(tables, tables.graph.copy(), push, returned, true) };
+  /** Prepares a push if it is large, in slices between which other requests run. */
+  async #prepare(pack: IndexedPack, returned: ReturnedTrees): Promise<EarlyPush | null> {
+    return prepareEarly(this.#repository, {
+      index: pack.indexer.index(),
+      returned,
+      describe: (tables, pushed) => this.#describe(tables, pack, pushed),
+      readTrees: (trees) => this.#readTrees(pack, returned, trees),
+    });
   }
 
   /** Reads all stored trees that are needed now, before the next transaction: only other pushes can

@@ -97,6 +97,8 @@ export class RepositoryState {
     if (this.#record.createdMs !== 0 && !this.#record.deleted) {
       this.platform.transactor.transactionSync(() => upgradeRepository(this.platform.sql));
       this.#tables = new Tables(this.platform.sql, this.#jobs);
+      // What a push had staged whose process died.
+      this.#tables.objects.unstage();
     }
     if (this.hasJobs) this.jobs.recover(Date.now());
     this.scheduleJobs();

@@ -11,6 +11,8 @@ const COPIED = [
   "sealed_chunks",
   "object_chunks",
   "object_ids",
+  // After the rows that it is about, which may be staged in between.
+  "staged",
   "pruned",
   "commits",
   "reintroductions",

@@ -11,6 +11,7 @@ import { sortIndices } from "../numbers/sort.ts";
 import { finishAtOnce } from "../numbers/steps.ts";
 import type { Sql } from "../sql/sql.ts";
 import { lastPageFrom } from "./fences.ts";
+import type { StagedRows } from "./staged-rows.ts";
 
 /** Entries of a page, 8 bytes each. */
 const PAGE_ENTRIES = 65_536;
@@ -91,7 +92,8 @@ interface Fence {
   readonly count: number;
 }
 
-interface Run {
+/** A run's pages. */
+export interface Run {
   readonly id: number;
   fences: Fence[];
 }
@@ -100,12 +102,14 @@ interface Run {
  * collector lets it. Whatever writes must run in a transaction. */
 export class IdRuns {
   readonly #sql: Sql;
+  readonly #staged: Pick<StagedRows, "get">;
   /** From the longest to the newest. */
   #runs: Run[] | null = null;
   #pages = new Map<string, WeakRef<IdEntries>>();
 
-  constructor(sql: Sql) {
+  constructor(sql: Sql, staged: Pick<StagedRows, "get">) {
     this.#sql = sql;
+    this.#staged = staged;
   }
 
   /** Forgets what is in memory: it may differ from what is stored. */
@@ -151,9 +155,36 @@ export class IdRuns {
     if (newest !== undefined && newest.fences.length === 1 && newest.fences[0]!.count + count <= PAGE_ENTRIES) {
       return this.#put(newest, entries);
     }
-    const run = { id: (newest?.id ?? 0) + 1, fences: [] };
+    const run = { id: this.nextRun(), fences: [] };
     this.#write(run, 0, entries, null);
     runs.push(run);
+  }
+
+  /** The id of the next run. */
+  nextRun(): number {
+    return (this.#all().at(-1)?.id ?? 0) + 1;
+  }
+
+  /** Writes entries as the next run, which must be staged. Yields after each page. */
+  *stage(entries: IdEntries): Generator<void, Run> {
+    const run: Run = { id: this.nextRun(), fences: [] };
+    for (const part of divide(entries)) {
+      this.#store(run, part.prefixes[0]!, part, false);
+      run.fences.push({ first: part.prefixes[0]!, count: part.prefixes.length });
+      yield;
+    }
+    return run;
+  }
+
+  /** Removes staged entries. */
+  unstage(run: number): void {
+    this.#sql.exec("DELETE FROM object_ids WHERE run >= ?", run);
+    this.#pages.clear();
+  }
+
+  /** Adds a run that was staged. */
+  addStaged(run: Run): void {
+    this.#all().push(run);
   }
 
   /** Whether a run is less than twice as long as the next. */
@@ -198,18 +229,13 @@ export class IdRuns {
 
   /** Writes the entries of one page, as several of equal length if they are too many.
    * @param former the page's fence; null: it is new */
-  #write(run: Run, f: number, { prefixes, numbers }: IdEntries, former: Fence | null): void {
+  #write(run: Run, f: number, entries: IdEntries, former: Fence | null): void {
     const fences: Fence[] = [];
-    const parts = Math.ceil(prefixes.length / PAGE_ENTRIES);
-    for (let part = 0, from = 0; from < prefixes.length; part++) {
-      const middle = Math.max(from + 1, Math.ceil(((part + 1) * prefixes.length) / parts));
-      // Equal prefixes stay together.
-      const end = middle >= prefixes.length ? prefixes.length : firstFrom(prefixes, prefixes[middle - 1]! + 1);
-      const first = part === 0 && former !== null ? former.first : prefixes[from]!;
-      const entries = { prefixes: prefixes.slice(from, end), numbers: numbers.slice(from, end) };
-      this.#store(run, first, entries, part === 0 && former !== null);
-      fences.push({ first, count: end - from });
-      from = end;
+    for (const part of divide(entries)) {
+      const replaced = fences.length === 0 ? former : null;
+      const first = replaced?.first ?? part.prefixes[0]!;
+      this.#store(run, first, part, replaced !== null);
+      fences.push({ first, count: part.prefixes.length });
     }
     run.fences = [...run.fences.slice(0, f), ...fences, ...run.fences.slice(f + (former === null ? 0 : 1))];
   }
@@ -250,14 +276,27 @@ export class IdRuns {
   #all(): Run[] {
     if (this.#runs !== null) return this.#runs;
     const runs = new Map<number, Run>();
-    const query = "SELECT run, first, length(entries) / 8 AS count FROM object_ids ORDER BY run, first";
-    for (const { run, ...fence } of this.#sql.exec<{ run: number; first: number; count: number }>(query)) {
+    const query = "SELECT run, first, length(entries) / 8 AS count FROM object_ids WHERE run < ? ORDER BY run, first";
+    const end = this.#staged.get()?.run ?? Number.MAX_SAFE_INTEGER;
+    for (const { run, ...fence } of this.#sql.exec<{ run: number; first: number; count: number }>(query, end)) {
       const known = runs.get(run);
       if (known === undefined) runs.set(run, { id: run, fences: [fence] });
       else known.fences.push(fence);
     }
     this.#runs = [...runs.values()];
     return this.#runs;
+  }
+}
+
+/** Divides entries into pages, of equal length if they are several. */
+function* divide({ prefixes, numbers }: IdEntries): Generator<IdEntries> {
+  const parts = Math.ceil(prefixes.length / PAGE_ENTRIES);
+  for (let part = 0, from = 0; from < prefixes.length; part++) {
+    const middle = Math.max(from + 1, Math.ceil(((part + 1) * prefixes.length) / parts));
+    // Equal prefixes stay together.
+    const end = middle >= prefixes.length ? prefixes.length : firstFrom(prefixes, prefixes[middle - 1]! + 1);
+    yield { prefixes: prefixes.slice(from, end), numbers: numbers.slice(from, end) };
+    from = end;
   }
 }
 

@@ -7,7 +7,7 @@ import { finishAtOnce } from "../numbers/steps.ts";
 import type { Sql } from "../sql/sql.ts";
 import { AbsentObjects } from "./absent-objects.ts";
 import { HotChunks } from "./hot-chunks.ts";
-import { IdRuns, toEntries, toEntriesInSteps } from "./id-runs.ts";
+import { type IdEntries, IdRuns, type Run, toEntries, toEntriesInSteps } from "./id-runs.ts";
 import {
   copyRows,
   divideRows,
@@ -21,8 +21,9 @@ import {
   sliceRows,
 } from "./object-columns.ts";
 import { ObjectPage, rowsOf } from "./object-page.ts";
-import { ObjectPages, type PreparedObjects } from "./object-pages.ts";
+import { ObjectPages, type PreparedRows } from "./object-pages.ts";
 import { ObjectRows } from "./object-rows.ts";
+import { type Staged, StagedRows } from "./staged-rows.ts";
 import { UnfiledObjects } from "./unfiled-objects.ts";
 
 /** Commits, trees, blobs and tags. */
@@ -34,6 +35,15 @@ const ROWS_PER_STEP = 4_096;
 /** The most objects that a prefix of an id may stand for. */
 const MAX_ALIKE = 1_000;
 
+/** Objects that are ready to be inserted: by number and by id. */
+export interface PreparedObjects {
+  readonly rows: PreparedRows;
+  /** A run is staged. */
+  readonly ids: IdEntries | Run;
+  /** Null: none of it is staged. */
+  readonly staged: Staged | null;
+}
+
 /** The objects of the repository and their locations. Rows lie in pages by number (`ObjectPages`),
  * found by id through `IdRuns`; those of small pushes lie beside their chunks at first
  * (`UnfiledObjects`). A repository has one index in memory, since it keeps what it read; after a
@@ -41,6 +51,7 @@ const MAX_ALIKE = 1_000;
 export class ObjectIndex {
   /** The chunks beside which the rows of small pushes lie. */
   readonly hot: HotChunks;
+  readonly #staged: StagedRows;
   readonly #pages: ObjectPages;
   readonly #ids: IdRuns;
   readonly #unfiled: UnfiledObjects;
@@ -48,8 +59,9 @@ export class ObjectIndex {
   readonly #rows: ObjectRows;
 
   constructor(sql: Sql) {
-    this.#pages = new ObjectPages(sql);
-    this.#ids = new IdRuns(sql);
+    this.#staged = new StagedRows(sql);
+    this.#pages = new ObjectPages(sql, this.#staged);
+    this.#ids = new IdRuns(sql, this.#staged);
     this.hot = new HotChunks(sql);
     this.#unfiled = new UnfiledObjects(this.hot);
     this.#absent = new AbsentObjects(sql);
@@ -58,6 +70,7 @@ export class ObjectIndex {
 
   /** Forgets what is in memory: it may differ from what is stored. */
   forget(): void {
+    this.#staged.forget();
     this.#pages.forget();
     this.#ids.forget();
     this.#unfiled.forget();
@@ -101,15 +114,52 @@ export class ObjectIndex {
       this.#checkNew(sliceRows(rows, from, Math.min(from + ROWS_PER_STEP, rows.number.length)));
       yield;
     }
-    const entries = yield* toEntriesInSteps(rows.oid, rows.number);
+    const ids = yield* toEntriesInSteps(rows.oid, rows.number);
     yield;
-    return { entries, rows: yield* this.#pages.prepare(rows) };
+    return { ids, rows: yield* this.#pages.prepare(rows), staged: null };
   }
 
-  /** Inserts prepared rows; nothing may have been written since. */
-  insertPrepared({ rows, entries }: PreparedObjects): void {
+  /** Stages what takes several rows, so that little is left to be inserted. Needs no transaction.
+   * Yields after each row: a turn in which nothing else is written. What another had staged is
+   * removed; so is this when the steps are left before their end. */
+  *stage(prepared: PreparedObjects): Generator<void, PreparedObjects> {
+    const first = this.#pages.firstToStage(prepared.rows);
+    if (first === null || "fences" in prepared.ids) return prepared;
+    this.unstage();
+    const staged: Staged = { first, run: this.#ids.nextRun() };
+    this.#staged.begin(staged);
+    let isWhole = false;
+    try {
+      const rows = yield* this.#pages.stage(prepared.rows);
+      const ids = yield* this.#ids.stage(prepared.ids);
+      isWhole = true;
+      return { rows, ids, staged };
+    } finally {
+      if (!isWhole) this.unstage(staged);
+    }
+  }
+
+  /** Removes staged rows, if there are any.
+   * @param staged only if they begin here */
+  unstage(staged = this.#staged.get()): void {
+    if (staged === null || staged !== this.#staged.get()) return;
+    this.#pages.unstage(staged.first);
+    this.#ids.unstage(staged.run);
+    this.#staged.end();
+  }
+
+  /** Whether rows can be inserted: all of those that were staged are still there. */
+  isStaged({ staged }: PreparedObjects): boolean {
+    return staged === null || staged === this.#staged.get();
+  }
+
+  /** Inserts prepared rows; nothing may have been written since, and they are still staged. */
+  insertPrepared({ rows, ids, staged }: PreparedObjects): void {
+    if (staged === null) this.unstage();
+    else this.#staged.end();
     this.#pages.insertPrepared(rows);
-    this.#ids.add(entries);
+    if ("fences" in ids) this.#ids.addStaged(ids);
+    else this.#ids.add(ids);
   }
 
   /** Notes the rows that are about to be written beside a chunk.
@@ -331,6 +381,8 @@ export class ObjectIndex {
   }
 
   #file(rows: ObjectColumns): void {
+    // These rows may take their place.
+    this.unstage();
     this.#pages.put(rows);
     this.#ids.add(toEntries(rows.oid, rows.number));
   }

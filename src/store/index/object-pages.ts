@@ -2,9 +2,9 @@ import type { ObjectNumber } from "../numbers/kinds.ts";
 import type { NumberSet } from "../numbers/number-set.ts";
 import type { Sql } from "../sql/sql.ts";
 import { lastPageFrom } from "./fences.ts";
-import type { IdEntries } from "./id-runs.ts";
 import { divideRows, joinRows, mergeRows, type ObjectColumns, sliceRows } from "./object-columns.ts";
 import { encodeObjectPage, ObjectPage } from "./object-page.ts";
+import type { StagedRows } from "./staged-rows.ts";
 
 /** Rows of a page. Encoded they take three quarters of a megabyte, and 1.5 MB at most. */
 export const PAGE_ROWS = 24_576;
@@ -29,12 +29,8 @@ export interface PreparedRows {
   /** First number of the page that the first of these replaces; null: none. */
   readonly former: ObjectNumber | null;
   readonly pages: readonly EncodedPage[];
-}
-
-/** Objects that are ready to be inserted: by number and by id. */
-export interface PreparedObjects {
-  readonly rows: PreparedRows;
-  readonly entries: IdEntries;
+  /** Further pages, above these, that are staged. @see StagedRows */
+  readonly staged: readonly Fence[];
 }
 
 /** Divides rows into pages.
@@ -56,11 +52,13 @@ function* encodePages(first: ObjectNumber | null, rows: ObjectColumns): Generato
  * a page stays there as long as the garbage collector lets it. */
 export class ObjectPages {
   readonly #sql: Sql;
+  readonly #staged: Pick<StagedRows, "get">;
   #fences: Fence[] | null = null;
   #pages = new Map<ObjectNumber, WeakRef<ObjectPage>>();
 
-  constructor(sql: Sql) {
+  constructor(sql: Sql, staged: Pick<StagedRows, "get">) {
     this.#sql = sql;
+    this.#staged = staged;
   }
 
   /** Forgets what is in memory: it may differ from what is stored. */
@@ -122,12 +120,39 @@ export class ObjectPages {
       pages.push(page);
       yield;
     }
-    return { former, pages };
+    return { former, pages, staged: [] };
+  }
+
+  /** First number of the first page that `stage` would write; null: none. */
+  firstToStage({ former, pages }: PreparedRows): ObjectNumber | null {
+    return (pages[0]?.fence.first === former ? pages[1] : pages[0])?.fence.first ?? null;
+  }
+
+  /** Writes the pages of prepared rows that replace none; they must be staged. Yields after
+   * each. */
+  *stage({ former, pages }: PreparedRows): Generator<void, PreparedRows> {
+    const added = pages.filter(({ fence }) => fence.first !== former);
+    for (const { fence, page } of added) {
+      this.#store(fence, page, false);
+      yield;
+    }
+    return {
+      former,
+      pages: pages.filter(({ fence }) => fence.first === former),
+      staged: added.map(({ fence }) => fence),
+    };
+  }
+
+  /** Removes staged pages. */
+  unstage(first: ObjectNumber): void {
+    this.#sql.exec("DELETE FROM object_chunks WHERE first >= ?", first);
+    this.#pages.clear();
   }
 
   /** Writes prepared rows; nothing else may have been written since. Must run in a transaction. */
-  insertPrepared({ former, pages }: PreparedRows): void {
+  insertPrepared({ former, pages, staged }: PreparedRows): void {
     this.#storeAll(this.#all().length - (former === null ? 0 : 1), former, pages);
+    this.#fences = [...this.#all(), ...staged];
   }
 
   /** Changes rows; all of them must exist. Must run in a transaction.
@@ -216,7 +241,8 @@ export class ObjectPages {
   #all(): Fence[] {
     this.#fences ??= this.#sql
       .exec<{ first: number; last: number; unintroduced: number }>(
-        "SELECT first, last, unintroduced FROM object_chunks ORDER BY first",
+        "SELECT first, last, unintroduced FROM object_chunks WHERE first < ? ORDER BY first",
+        this.#staged.get()?.first ?? Number.MAX_SAFE_INTEGER,
       )
       .toArray();
     return this.#fences;

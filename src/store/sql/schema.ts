@@ -9,7 +9,7 @@ import { refuseNewer } from "./newer-data.ts";
 import type { Sql } from "./sql.ts";
 
 /** The newest schema; `repository.schema` has a database's own. */
-export const SCHEMA_VERSION = 13;
+export const SCHEMA_VERSION = 14;
 
 /** Separate from the other tables: the first push records where it writes before there is a
  * repository. */
@@ -60,6 +60,11 @@ CREATE TABLE object_ids (          -- object numbers by id
   entries BLOB NOT NULL,           -- u32 little-endian: the first four bytes of each id, ascending; then their numbers
   PRIMARY KEY (run, first)
 ) WITHOUT ROWID;
+CREATE TABLE staged (              -- at most one row: the index is read up to here only
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  first INTEGER NOT NULL,          -- rows of object_chunks from this one on do not count yet
+  run INTEGER NOT NULL             -- nor those of object_ids from this run on
+);
 CREATE TABLE pruned (              -- at most one row
   id INTEGER PRIMARY KEY CHECK (id = 1),
   last INTEGER NOT NULL,           -- highest number among them

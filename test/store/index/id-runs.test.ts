@@ -6,10 +6,13 @@ import { createRepository } from "../../../src/store/sql/schema.ts";
 import { Random } from "../../harness/random.ts";
 import { NodeSql } from "../../repository/sqlite.ts";
 
+/** As if nothing were. */
+const NONE_STAGED = { get: () => null };
+
 function open(): { sql: NodeSql; runs: IdRuns } {
   const sql = new NodeSql();
   createRepository(sql, { key: "key", createdMs: 1, fsck: "default" });
-  return { sql, runs: new IdRuns(sql) };
+  return { sql, runs: new IdRuns(sql, NONE_STAGED) };
 }
 
 /** The numbers found for each of some ids. */
@@ -45,7 +48,7 @@ test("ids are found in many runs, in those that are merged, and by another that 
   for (let steps = 0; runs.isMergeDue(); steps++) {
     expect(steps).toBeLessThan(20);
     runs.merge(() => false);
-    expect(isFound(new IdRuns(sql))).toBe(true);
+    expect(isFound(new IdRuns(sql, NONE_STAGED))).toBe(true);
   }
   expect(isFound(runs)).toBe(true);
   expect(runCount(sql)).toBeLessThanOrEqual(3);

@@ -61,7 +61,7 @@ test("a database of the first version becomes one of the newest, with all that i
     createRepository(sql, record);
     // In its former shape.
     sql.exec(`DROP TABLE pushes; DROP TABLE pushed_refs; DROP TABLE hot_chunks; DROP TABLE sealed_chunks; DROP TABLE object_chunks; DROP TABLE object_ids; DROP TABLE commits; DROP TABLE authored; DROP TABLE authors;
-      DROP TABLE worktrees; DROP TABLE worktree_files; DROP TABLE jobs; DROP TABLE tree_sums; DROP TABLE path_filters;
+      DROP TABLE worktrees; DROP TABLE worktree_files; DROP TABLE jobs; DROP TABLE tree_sums; DROP TABLE path_filters; DROP TABLE staged;
       CREATE TABLE tree_sums (tree INTEGER PRIMARY KEY, scheme INTEGER NOT NULL, sums TEXT NOT NULL);
       CREATE TABLE jobs (kind TEXT NOT NULL, key TEXT NOT NULL, due_ms INTEGER NOT NULL, attempts INTEGER NOT NULL DEFAULT 0,
         taken INTEGER NOT NULL DEFAULT 0, last_error TEXT, again_ms INTEGER, PRIMARY KEY (kind, key));
