@@ -156,12 +156,15 @@ describe("in Chromium", () => {
     return page;
   }
 
+  /** What the requests below would change. Others use the server, too. */
   const state = async () => {
-    const [repositories, log] = await Promise.all([
-      askApi(server, "/repos"),
+    const [made, { body }, log] = await Promise.all([
+      askApi(server, "/repos/evil"),
+      askApi<Record<string, unknown>>(server, "/repos/open/repo"),
       askApi(server, "/repos/open/repo/pushes"),
     ]);
-    return [repositories.body, log.body];
+    const { id, visibility, defaultBranch } = body;
+    return [made.body, { id, visibility, defaultBranch }, log.body];
   };
 
   /** Has a page try all requests that it may send, and returns what it could read. */
