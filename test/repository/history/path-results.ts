@@ -1,5 +1,5 @@
 /** What is found by a path, beside git: with the filters of all commits, of some, and of none. */
-import { expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { listDirectory } from "../../../src/repository/files/list-files.ts";
 import { blame } from "../../../src/repository/history/blame.ts";
 import { log, type LogQuery } from "../../../src/repository/history/log.ts";
@@ -71,40 +71,64 @@ async function find(repository: OpenRepository, { path, isFile }: Expected, comm
   };
 }
 
+/** What git finds in a history. */
+interface Findings {
+  readonly dir: string;
+  readonly tip: string;
+  readonly paths: readonly Expected[];
+  /** Of files and directories two levels deep. */
+  readonly lastCommits: ReadonlyMap<string, string>;
+  /** The root and those in it. */
+  readonly directories: readonly string[];
+}
+
+async function makeFindings(shape: LongHistoryShape, pathCount: number): Promise<Findings> {
+  const dir = await makeLongHistory(shape);
+  const random = new Random(shape.seed ?? 1);
+  const files = lines(await git(dir, "ls-tree", "-r", "--name-only", TIP));
+  const trees = lines(await git(dir, "ls-tree", "-r", "-d", "--name-only", TIP));
+  // Files that are gone by now have a history, too, and names that never were have none.
+  const former = lines(await git(dir, "log", "--diff-filter=D", "--no-renames", "--name-only", "--format=", TIP));
+  const names = [LONG_FILE, "LICENSE", "version.txt", "src", "src/no-such-file", ...former.slice(0, 3)];
+  while (names.length < pathCount) names.push(random.pick(random.below(4) === 0 ? trees : files));
+  const isFile = new Set(files);
+  const paths: Expected[] = [];
+  for (const name of names) paths.push(await askGit(dir, name, isFile.has(name)));
+  const lastCommits = new Map<string, string>();
+  for (const path of [...trees, ...files]) {
+    if (path.split("/").length <= 2)
+      lastCommits.set(path, (await git(dir, "log", "-1", "--format=%H", TIP, "--", path)).trim());
+  }
+  const directories = ["", ...trees.filter((tree) => !tree.includes("/"))];
+  return { dir, tip: await git(dir, "rev-parse", TIP), paths, lastCommits, directories };
+}
+
 /** Tests so many random paths of a history, and the last commits of its directories. */
 export function testPathResults(shape: LongHistoryShape, pathCount: number): void {
-  test(`${pathCount} random paths: log and blame are git's with all filters, half of them, and none`, async () => {
-    const dir = await makeLongHistory(shape);
-    const repository = await pushAll(dir);
-    const random = new Random(shape.seed ?? 1);
-    const files = lines(await git(dir, "ls-tree", "-r", "--name-only", TIP));
-    const trees = lines(await git(dir, "ls-tree", "-r", "-d", "--name-only", TIP));
-    // Files that are gone by now have a history, too, and names that never were have none.
-    const former = lines(await git(dir, "log", "--diff-filter=D", "--no-renames", "--name-only", "--format=", TIP));
-    const paths = [LONG_FILE, "LICENSE", "version.txt", "src", "src/no-such-file", ...former.slice(0, 3)];
-    while (paths.length < pathCount) paths.push(random.pick(random.below(4) === 0 ? trees : files));
-    const isFile = new Set(files);
-    const expected: Expected[] = [];
-    for (const path of paths) expected.push(await askGit(dir, path, isFile.has(path)));
-    const tip = await git(dir, "rev-parse", TIP);
-    const lastOf = new Map<string, string>();
-    for (const path of [...trees, ...files]) {
-      if (path.split("/").length <= 2)
-        lastOf.set(path, (await git(dir, "log", "-1", "--format=%H", TIP, "--", path)).trim());
-    }
-    for (const most of [0, Math.floor(shape.commits / 2), Infinity]) {
+  describe(`${pathCount} random paths`, () => {
+    let expected: Findings;
+    beforeAll(async () => {
+      expected = await makeFindings(shape, pathCount);
+    });
+
+    test.for([
+      ["no filters", 0],
+      ["the filters of half of the commits", Math.floor(shape.commits / 2)],
+      ["all filters", Infinity],
+    ] as const)("log and blame are git's with %s", async ([, most]) => {
+      const repository = await pushAll(expected.dir);
       if (most > 0) await filterSome(repository, most);
       // A new life: nothing that was found before is in memory.
       const opened = openFor(reopen(repository));
-      for (const one of expected) expect([most, await find(opened, one, tip)]).toEqual([most, one]);
-      for (const path of ["", ...trees.filter((tree) => !tree.includes("/"))]) {
+      for (const one of expected.paths) expect(await find(opened, one, expected.tip)).toEqual(one);
+      for (const path of expected.directories) {
         const { entries, lastCommits } = await listDirectory(opened, { ref: TIP, path, lastCommits: true });
         const found = entries.paths.map((name, i) => {
           const whole = path === "" ? name : `${path}/${name}`;
           return [whole, lastCommits!.commits[lastCommits!.indexes[i]!]?.oid];
         });
-        expect([most, found]).toEqual([most, found.map(([whole]) => [whole, lastOf.get(whole!)])]);
+        expect(found).toEqual(found.map(([whole]) => [whole, expected.lastCommits.get(whole!)]));
       }
-    }
+    });
   });
 }
