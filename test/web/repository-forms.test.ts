@@ -43,7 +43,9 @@ describeSome(1, FORM_WAYS, "$name", (way) => {
     const commands = await page.locator("pre").last().innerText();
     await git(dir, "branch", "-M", "trunk");
     for (const command of commands.trim().split("\n")) await git(dir, ...command.split(" ").slice(1));
-    await page.reload();
+    // A page with scripts is told of the push, and loads itself again.
+    if (way.scripts) await page.locator("[data-renewed]").first().waitFor();
+    else await page.reload();
     expect(await page.locator("main").innerText()).toContain("Of <b>forms</b>");
     expect(await git(dir, "ls-remote", "--symref", `${server.url}/${owner}/by-form`, "HEAD")).toContain(
       "refs/heads/trunk",
