@@ -233,7 +233,10 @@ describe("batches", () => {
     const dir = await makeRepository("first");
     await git(dir, "commit", "-q", "--allow-empty", "-m", "one");
     await git(dir, "push", "-q", `${server.url}/lfs/first`, "HEAD:refs/heads/trunk");
-    expect((await askApi(server, "/repos/lfs/first")).body).toMatchObject({ defaultBranch: "trunk" });
+    // The registry, which answers this, hears of the push soon after it.
+    await expect
+      .poll(async () => (await askApi(server, "/repos/lfs/first")).body, { timeout: 30_000 })
+      .toMatchObject({ defaultBranch: "trunk" });
   });
 });
 
