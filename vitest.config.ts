@@ -49,14 +49,11 @@ const textModules: Plugin = {
 /** The test tools are large: their code is compiled once and cached, not by every worker. */
 process.env["NODE_COMPILE_CACHE"] ??= new URL("node_modules/.cache/compiled", import.meta.url).pathname;
 
+/** Far above what any test takes on an idle machine: these end what hangs, and measure nothing. */
+const LIMITS = { testTimeout: 600_000, hookTimeout: 600_000, expect: { poll: { timeout: 60_000 } } };
+
 /** Shared by all projects that run in Node. */
-const IN_NODE = {
-  globalSetup: "test/harness/build.ts",
-  setupFiles: "test/harness/read-at-least.ts",
-  // Far above what any test takes on an idle machine: it ends what hangs, and measures nothing.
-  testTimeout: 600_000,
-  hookTimeout: 600_000,
-};
+const IN_NODE = { globalSetup: "test/harness/build.ts", setupFiles: "test/harness/read-at-least.ts", ...LIMITS };
 
 export default defineConfig({
   test: {
@@ -94,7 +91,7 @@ export default defineConfig({
       {
         // Code that needs a Durable Object's storage or R2: runs inside the runtime.
         plugins: [textModules, cloudflareTest({ wrangler: { configPath: "./wrangler.toml" } })],
-        test: { name: "workers", include: [WORKERS], exclude: [LARGE], testTimeout: 600_000, isolate: false },
+        test: { name: "workers", include: [WORKERS], exclude: [LARGE], isolate: false, ...LIMITS },
       },
       {
         // Benchmarks and load scripts on a small scale: `npm run test:commands`.
@@ -102,15 +99,14 @@ export default defineConfig({
           name: "commands",
           include: [COMMANDS],
           globalSetup: "test/harness/build.ts",
-          testTimeout: 600_000,
-          hookTimeout: 600_000,
+          ...LIMITS,
         },
       },
       {
         // The real client of Git LFS, and an S3 server: Go builds them in hooks, which takes
         // minutes.
         plugins: [wasmModules, textModules],
-        test: { name: "lfs", include: [LFS], ...IN_NODE, testTimeout: 600_000, hookTimeout: 1_200_000 },
+        test: { name: "lfs", include: [LFS], ...IN_NODE, hookTimeout: 1_200_000 },
       },
       {
         // Large histories, memory and speed, beside native git: `npm run test:large`.
@@ -118,11 +114,9 @@ export default defineConfig({
         test: {
           name: "large",
           include: [LARGE],
-          globalSetup: "test/harness/build.ts",
-          setupFiles: "test/harness/read-at-least.ts",
           fileParallelism: false,
+          ...IN_NODE,
           testTimeout: 1_800_000,
-          hookTimeout: 600_000,
         },
       },
     ],

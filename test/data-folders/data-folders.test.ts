@@ -1,6 +1,6 @@
 import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import type { MaintenanceStatus } from "../../src/repository/maintenance/status.ts";
 import { findProblems } from "../harness/find-problems.ts";
 import { git } from "../harness/git.ts";
@@ -31,13 +31,9 @@ testSome(1, FOLDERS, "%s: a data folder of that version is opened, whole, and go
     expect(await findProblems(remote)).toEqual([]);
     // Made for what an earlier version stored, without a push.
     const maintenance = `${server.url}/api/repos/${REPOSITORY}/maintenance`;
-    await vi.waitFor(
-      async () => {
-        const { lastRuns } = (await (await fetch(maintenance)).json()) as MaintenanceStatus;
-        expect(lastRuns.filter?.["commits"]).toBeGreaterThan(0);
-      },
-      { timeout: 20_000, interval: 200 },
-    );
+    const countFiltered = async () =>
+      ((await (await fetch(maintenance)).json()) as MaintenanceStatus).lastRuns.filter?.["commits"];
+    await expect.poll(countFiltered, { interval: 200 }).toBeGreaterThan(0);
     const dir = makeTempDir("clone");
     await git(dir, "clone", "--quiet", remote, ".");
     writeFileSync(join(dir, "new.txt"), "new");

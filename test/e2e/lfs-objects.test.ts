@@ -235,7 +235,7 @@ describe("batches", () => {
     await git(dir, "push", "-q", `${server.url}/lfs/first`, "HEAD:refs/heads/trunk");
     // The registry, which answers this, hears of the push soon after it.
     await expect
-      .poll(async () => (await askApi(server, "/repos/lfs/first")).body, { timeout: 30_000 })
+      .poll(async () => (await askApi(server, "/repos/lfs/first")).body)
       .toMatchObject({ defaultBranch: "trunk" });
   });
 });

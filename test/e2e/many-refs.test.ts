@@ -138,7 +138,7 @@ test(
     await ask("/owners/he/quota", { method: "PUT", json: { maxBytes: 2_000_000, maxObjects: null } });
     expect(await push("he/one", creations(names(10_000, 100)))).toEqual(["ok", 0]);
     await expect
-      .poll(async () => (await ask<{ sizeBytes: number }>("/owners/he/quota")).body.sizeBytes, { timeout: 30_000 })
+      .poll(async () => (await ask<{ sizeBytes: number }>("/owners/he/quota")).body.sizeBytes)
       .toBeGreaterThan(1_400_000);
     expect((await push("he/two", creations(names(10_000, 100))))[0]).toMatch(/^what the owner has with this push/);
     await ask("/owners/he/quota", { method: "PUT", json: { maxBytes: null, maxObjects: null } });

@@ -86,7 +86,7 @@ test("a push by a former name says what the name is now", async () => {
   // While a name is cached, a rename is not noticed.
   let pushes = 0;
   await expect
-    .poll(() => push(dir, `${server.url}/messages/notes.git`, `main:refs/heads/b${(pushes += 1)}`), { timeout: 30_000 })
+    .poll(() => push(dir, `${server.url}/messages/notes.git`, `main:refs/heads/b${(pushes += 1)}`))
     .toContain(
       `remote: This repository is now messages/diary: git remote set-url origin ${server.url}/messages/diary.git`,
     );
@@ -111,7 +111,7 @@ testSome(
     let clones = 0;
     const cloned = (url: string, progress: string) => shown(clone, "clone", progress, url, String((clones += 1)));
     // While a name is cached, a rename is not noticed.
-    await expect.poll(() => cloned(before, "--progress"), { timeout: 30_000 }).toContain(notice);
+    await expect.poll(() => cloned(before, "--progress")).toContain(notice);
     // The notice comes with every kind of response (made for this client, shared, or stored), only
     // for clients that ask for progress, and only under this name.
     for (let times = 0; times < 3; times++) {

@@ -179,7 +179,7 @@ test(
     const before = await chunks();
     expect((await pushLarge("me/default", DEFAULT_BYTES, 1)).unpack).toContain(`the limit of ${DEFAULT_BYTES}`);
     // The push had begun to write.
-    await expect.poll(chunks, { timeout: 30_000 }).toEqual(before);
+    await expect.poll(chunks).toEqual(before);
     await git(history, "push", "-q", urlOf("me/default"), "main");
     const bundle = (await tryGit(history, ["bundle", "create", "-q", "-", "main"])).stdoutBytes;
     await set("/owners/he/quota", 1);

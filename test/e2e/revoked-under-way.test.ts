@@ -111,9 +111,7 @@ test("what is under way does not land once its token is good for nothing", { tag
   // The chunks of the refused pushes are swept; those of the accepted one exist.
   const { id } = repositories.find(({ name }) => name === "kept")!;
   await expect
-    .poll(async () => [...(await server.readObjects("/chunks/")).keys()].filter((key) => !key.startsWith(id)), {
-      timeout: 20_000,
-    })
+    .poll(async () => [...(await server.readObjects("/chunks/")).keys()].filter((key) => !key.startsWith(id)))
     .toEqual([]);
   expect([...(await server.readObjects(id)).keys()]).not.toEqual([]);
 });

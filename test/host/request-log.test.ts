@@ -43,7 +43,7 @@ test("a request is logged with its id, its phases and who made it, and so is wha
     );
   };
   // The Worker may log a request after its client has the answer.
-  await expect.poll(isLogged, { timeout: 30_000 }).toBe(true);
+  await expect.poll(isLogged).toBe(true);
   expect(server.requests.find(({ request }) => request === requestId)).toMatchObject({
     method: "GET",
     path: "/api/repos/me/logged/log",

@@ -79,7 +79,7 @@ test("a fork's branch follows the parent's, by small pushes and large ones", { t
   expect((await sync({ branch: "main" })).body).toEqual({ kind: "fast-forward", branch: "main", commit: large });
   await expectWhole("followed-fork", "main", large);
   await expect
-    .poll(async () => (await ask("GET", "/followed-fork")).body["sharedBytes"], { timeout: 10_000 })
+    .poll(async () => (await ask("GET", "/followed-fork")).body["sharedBytes"])
     .toBeGreaterThan((before["sharedBytes"] as number) + 50_000);
   // The other way, by name, and into a branch that is not there yet.
   const topic = await commit(fork, "topic", { "topic.txt": "a topic\n" });

@@ -71,7 +71,7 @@ test("an empty repository is created, cloned, pushed to, and tells of it", async
     "ref: refs/heads/trunk\tHEAD",
   );
   await expect
-    .poll(async () => (await ask("GET", "/repos/ann/Empty")).body, { timeout: 30_000 })
+    .poll(async () => (await ask("GET", "/repos/ann/Empty")).body)
     .toMatchObject({ id: created.body.id, objectCount: 2, pushedAt: expect.any(String), defaultBranch: "trunk" });
 });
 

@@ -41,11 +41,11 @@ test("whichever process of npm start is killed, it is served again, or nobody li
       const waiting = fetch(`${server.url}/healthz`, { headers: { Connection: "close" } });
       await server.says(/serves again/);
       expect((await waiting).status).toBe(200);
-      await expect.poll(() => answers(server.url), { timeout: 5_000 }).toBe(true);
+      await expect.poll(() => answers(server.url)).toBe(true);
       expect(await server.runtime()).not.toBe(pid);
     } else {
-      await expect.poll(() => listens(server.url), { timeout: 5_000 }).toBe(false);
-      await expect.poll(() => server.processes(), { timeout: 5_000 }).toEqual(new Map());
+      await expect.poll(() => listens(server.url)).toBe(false);
+      await expect.poll(() => server.processes()).toEqual(new Map());
     }
   }
 });
@@ -62,7 +62,7 @@ test("a runtime that hangs is started again", async () => {
 test("a runtime that ends again and again is given up", async () => {
   await using server = await new StartedServer("--port", "0", "--persist-to", makeTempDir("start")).ready();
   for (let times = 0; times < 6; times++) {
-    await expect.poll(() => answers(server.url), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => answers(server.url)).toBe(true);
     process.kill(await server.runtime(), "SIGKILL");
   }
   const { status, stderr } = await server.ended();

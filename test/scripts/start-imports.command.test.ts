@@ -33,7 +33,7 @@ test("--allow-private-imports lets them ask this machine, with a credential that
   const json = { url: `${upstream.url}/engine.git`, authorization: "Bearer here" };
   expect(await askApi(server, "/repos/me/engine/import", { method: "POST", json })).toMatchObject({ status: 202 });
   const read = async () => (await askApi<{ state: string }>(server, "/repos/me/engine/import")).body;
-  await expect.poll(read, { timeout: 20_000 }).toMatchObject({ state: "done", error: null });
+  await expect.poll(read).toMatchObject({ state: "done", error: null });
   expect(upstream.requests[0]!.headers.authorization).toBe("Bearer here");
   expect(await git(makeTempDir("listed"), "ls-remote", `${server.url}/me/engine`)).toBe("");
   await upstream.close();

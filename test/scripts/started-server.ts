@@ -114,6 +114,6 @@ export class StartedServer extends StartedCommand {
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.hasEnded) this.kill();
     await this.ended();
-    await expect.poll(() => this.processes(), { timeout: 15_000 }).toEqual(new Map());
+    await expect.poll(() => this.processes()).toEqual(new Map());
   }
 }

@@ -49,9 +49,7 @@ testSome(
     const link = page.getByRole("link", { name: "Merge a commit into a branch" });
     await link.click();
     const heading = page.locator("#post-repos-owner-repo-merge h3");
-    await expect
-      .poll(async () => (await heading.boundingBox())?.y, { timeout: 30_000 })
-      .toBeLessThan(viewport.height / 2);
+    await expect.poll(async () => (await heading.boundingBox())?.y).toBeLessThan(viewport.height / 2);
     const text = await page.locator("main").innerText();
     expect(text).not.toContain("`");
     expect(text).not.toMatch(/: any\b/);

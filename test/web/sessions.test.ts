@@ -124,7 +124,7 @@ test("the operator's session is the operator's; the oldest of many sessions ends
   expect(await read(first)).toBe(200);
   for (let i = 0; i < MAX_SESSIONS; i++) await sessionOf(ADMIN);
   // Until the isolate has forgotten it.
-  await expect.poll(() => read(first), { timeout: 15_000, interval: 100 }).toBe(404);
+  await expect.poll(() => read(first), { interval: 100 }).toBe(404);
 });
 
 test("neither git nor the API takes a session", async () => {
