@@ -29,7 +29,7 @@ export type IndexNeed =
   /** Nothing: other requests may run now. */
   | { kind: "pause" };
 
-/** Bytes of work in one call of the module: some 100 ms. The object has one thread for all
+/** Bytes of work in one call of the module: 20 to 40 ms. The object has one thread for all
  * requests. */
 const SLICE_BYTES = 16 * 1024 * 1024;
 
