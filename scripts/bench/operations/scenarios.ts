@@ -45,7 +45,12 @@ export async function countLife(
   at: Omit<Place, "repository" | "files">,
 ): Promise<void> {
   const name = `${repository.replaceAll(" ", "-")}-${files}-${at.round}`;
-  const life = { pushed: new PushedSubject(at.server, subject, name), sleep: () => sleep(at.server), pushes };
+  const life = {
+    pushed: new PushedSubject(at.server, subject, name),
+    plain: new PushedSubject(at.server, subject, `${name}-plain`),
+    sleep: () => sleep(at.server),
+    pushes,
+  };
   const [clones, later] = [listClones(life), listPushes(life)];
   const scenarios = isWhole
     ? [
@@ -89,19 +94,27 @@ export async function countOwner(repositories: number, at: Omit<Place, "reposito
 
 interface Life {
   readonly pushed: PushedSubject;
+  /** The same, of whose branches no files are kept in R2. */
+  readonly plain: PushedSubject;
   /** Waits on the server's clock until the repository's object has left memory. */
   readonly sleep: () => Promise<void>;
   readonly pushes: number;
 }
 
-function listFirst({ pushed, sleep }: Life): Counted[] {
+function listFirst({ pushed, plain, sleep }: Life): Counted[] {
   const tell = async (): Promise<Measures> => {
     const told = JSON.parse(await pushed.ask("GET", "")) as { sizeBytes: number; objectCount: number };
     return { objects: told.objectCount, "object bytes": told.sizeBytes, commits: await pushed.countCommits() };
   };
-  const run = (): Promise<void> => pushed.push("--mirror");
+  const makePlain = async (): Promise<void> => {
+    await plain.create();
+    await plain.ask("PUT", "/worktrees", { branches: [] });
+    await sleep();
+  };
+  const first = { rounds: 1, afterMs: SETTLED_MS, stores: true };
   return [
-    { scenario: "push, new repository", rounds: 1, prepare: sleep, run, afterMs: SETTLED_MS, stores: true, tell },
+    { scenario: "push, new repository", ...first, prepare: sleep, run: () => pushed.push("--mirror"), tell },
+    { scenario: "push, new repository, no worktree", ...first, prepare: makePlain, run: () => plain.push("--mirror") },
   ];
 }
 
@@ -173,33 +186,32 @@ function listPushes({ pushed, sleep, pushes }: Life): Counted[] {
     const operations = [{ op: "put", path: EDITED_PATH, content: pushed.nextText() }];
     return pushed.ask("POST", "/commits", { branch: "main", message: "Edit", author, operations });
   };
+  /** Sets, before the first time, of which branches files are kept in R2: null is the default. */
+  const keepFiles =
+    (branches: readonly string[] | null, prepare: () => Promise<void>) =>
+    async (index: number): Promise<void> => {
+      if (index === 0) await pushed.ask("PUT", "/worktrees", { branches });
+      await prepare();
+    };
   const steady = { rounds: pushes, afterMs: PAUSE_MS, stores: true };
+  const fewer = { ...steady, rounds: Math.ceil(pushes / 4) };
   return [
     { scenario: "push, small", ...steady, prepare: edit, run: push },
-    {
-      scenario: "push, small, no worktree",
-      ...steady,
-      rounds: Math.ceil(pushes / 4),
-      prepare: async (index) => {
-        if (index === 0) await pushed.ask("PUT", "/worktrees", { branches: [] });
-        await edit();
-      },
-      run: push,
-    },
+    { scenario: "push, small, no worktree", ...fewer, prepare: keepFiles([], edit), run: push },
     {
       scenario: "push, 1,000 tags",
       rounds: 1,
-      prepare: async () => {
-        await pushed.ask("PUT", "/worktrees", { branches: null });
+      prepare: keepFiles(null, async () => {
         await sleep();
         await pushed.makeTags(TAGS);
-      },
+      }),
       run: () => pushed.push("refs/tags/tag-*"),
       afterMs: SETTLED_MS,
       stores: true,
     },
-    // Last, because the client does not have these commits.
-    { scenario: "commit by the API", ...steady, prepare: sleep, run: commit },
+    // Last, because the client does not have their commits.
+    { scenario: "commit by the API, no worktree", ...fewer, prepare: keepFiles([], sleep), run: commit },
+    { scenario: "commit by the API", ...steady, prepare: keepFiles(null, sleep), run: commit },
   ];
 }
 

@@ -25,6 +25,12 @@ export class PushedSubject {
     this.url = `${server.url.replace("://", `://git:${server.token}@`)}/${this.name}.git`;
   }
 
+  /** Makes the repository by the API, empty. */
+  async create(): Promise<void> {
+    const [owner, name] = this.name.split("/");
+    await askServer(this.#server, "POST", "/repos", { owner, name });
+  }
+
   /** Pushes the refs that git's refspecs name. */
   async push(...refspecs: readonly string[]): Promise<void> {
     await git(this.#subject.dir, "push", "-q", this.url, ...refspecs);
