@@ -74,6 +74,7 @@ INSERT INTO jobs (kind, key, due_ms) VALUES ('filter', '', 0);
     sql.exec(
       "CREATE TABLE staged (id INTEGER PRIMARY KEY CHECK (id = 1), first INTEGER NOT NULL, run INTEGER NOT NULL)",
     ),
+  15: divideRuns,
 };
 
 /** Upgrades the tables of a repository to the newest schema; must run in a transaction. */
@@ -257,4 +258,32 @@ INSERT INTO hot_chunks SELECT id, size, checksum, push, pack_offset, first_numbe
     last = rows.at(-1)!.id;
   }
   sql.exec("DROP TABLE chunks");
+}
+
+/** Merges left some runs of ids with pages out of order, which hid ids. Each page of such a run
+ * becomes a run, and a job merges them. */
+function divideRuns(sql: Sql): void {
+  // Staged runs must be the last, and nobody needs them any more.
+  sql.exec("DELETE FROM object_ids WHERE run >= (SELECT run FROM staged)");
+  const pages = sql
+    .exec<{ run: number; first: number }>("SELECT run, first FROM object_ids ORDER BY run, first")
+    .toArray();
+  const unordered = new Set<number>();
+  let before = { run: 0, last: 0 };
+  for (const { run, first } of pages) {
+    const { entries } = sql
+      .exec<{ entries: ArrayBuffer }>("SELECT entries FROM object_ids WHERE run = ? AND first = ?", run, first)
+      .one();
+    const words = new Uint32Array(entries);
+    const [lowest, last] = [words[0]!, words[words.length / 2 - 1]!];
+    if (run === before.run && (before.last >= first || lowest < first)) unordered.add(run);
+    before = { run, last };
+  }
+  if (unordered.size === 0) return;
+  let next = before.run + 1;
+  for (const { run, first } of pages) {
+    if (unordered.has(run)) sql.exec("UPDATE object_ids SET run = ? WHERE run = ? AND first = ?", next++, run, first);
+  }
+  sql.exec("UPDATE staged SET run = ?", next);
+  sql.exec("INSERT OR IGNORE INTO jobs (kind, key, due_ms) VALUES ('repack', '', 0)");
 }

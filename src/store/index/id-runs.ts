@@ -231,10 +231,15 @@ export class IdRuns {
    * @param former the page's fence; null: it is new */
   #write(run: Run, f: number, entries: IdEntries, former: Fence | null): void {
     const fences: Fence[] = [];
-    for (const part of divide(entries)) {
-      const replaced = fences.length === 0 ? former : null;
-      const first = replaced?.first ?? part.prefixes[0]!;
-      this.#store(run, first, part, replaced !== null);
+    const parts = [...divide(entries)];
+    // A run's first page may have got so many lower prefixes that even its second part begins below
+    // where the page begins.
+    const isKept = former !== null && former.first < (parts[1]?.prefixes[0] ?? Infinity);
+    if (former !== null && !isKept) this.#remove(run, former);
+    for (const part of parts) {
+      const exists = isKept && fences.length === 0;
+      const first = exists ? former.first : part.prefixes[0]!;
+      this.#store(run, first, part, exists);
       fences.push({ first, count: part.prefixes.length });
     }
     run.fences = [...run.fences.slice(0, f), ...fences, ...run.fences.slice(f + (former === null ? 0 : 1))];

@@ -57,6 +57,37 @@ test("ids are found in many runs, in those that are merged, and by another that 
   expect(find(runs, random.bytes(1_000 * OID_BYTES)).filter((found) => found.length > 0).length).toBeLessThan(3);
 });
 
+test("ids are found while a run is merged that came when the one before it was half merged", () => {
+  const { sql, runs } = open();
+  const random = new Random(5);
+  let known = new Uint8Array();
+  const merge = (): void => {
+    runs.merge(() => false);
+    // Of each fiftieth, by one that opens them.
+    const index = new IdRuns(sql, NONE_STAGED);
+    const numbers = Array.from({ length: known.length / OID_BYTES / 50 }, (_, i) => i * 50 + 1);
+    const sample = new Uint8Array(numbers.length * OID_BYTES);
+    numbers.forEach((number, i) =>
+      sample.set(known.subarray((number - 1) * OID_BYTES, number * OID_BYTES), i * OID_BYTES),
+    );
+    expect(find(index, sample).filter((found, i) => !found.includes(numbers[i]!)).length).toBe(0);
+  };
+  for (const count of [400_000, 300_000, 200_000]) {
+    const before = known.length / OID_BYTES;
+    const oids = random.bytes(count * OID_BYTES);
+    runs.add(
+      toEntries(
+        oids,
+        Uint32Array.from({ length: count }, (_, i) => before + i + 1),
+      ),
+    );
+    known = Uint8Array.from(Buffer.concat([known, oids]));
+    // The second run has lost its lower half when the third comes.
+    for (let steps = 0; steps < 3; steps++) merge();
+  }
+  while (runs.isMergeDue()) merge();
+});
+
 test("few new ids cost one page", () => {
   const { sql, runs } = open();
   const random = new Random(2);
