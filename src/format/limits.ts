@@ -17,6 +17,10 @@ export const SHED_FILE =
 /** Bytes of one part of an upload: the platform ends a body at 100 MB. */
 export const MAX_PART_BYTES = 90_000_000;
 
+/** Bytes that a part has at least, if its pack goes on in another one and its step is indexed while
+ * parts arrive. A smaller one is the last. */
+export const MIN_INNER_PART_BYTES = 1 * MIB;
+
 /** Milliseconds in which a part must have arrived: 50 kB a second for the largest. */
 export const PART_WAIT_MS = 30 * 60_000;
 

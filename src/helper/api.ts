@@ -1,5 +1,11 @@
 import { Credentials } from "./credentials.ts";
-import { type Body, persist, readAnswer, type Sent, Transport } from "./transport.ts";
+import { type Body, persist, readAnswer, type SendOptions, Transport } from "./transport.ts";
+
+/** How a request is made. */
+export interface RequestOptions extends SendOptions {
+  /** 1: it is made once, whatever becomes of it; by default, again and again. */
+  readonly tries?: 1;
+}
 
 /** The API of one repository. */
 export class Api {
@@ -30,21 +36,23 @@ export class Api {
 
   /** Sends a request, again and again while the network or the server fails.
    * @param path below the repository's; with two slashes at the beginning, below `/api`
+   * @param how what differs from other requests
    * @returns the JSON of the answer; null: it has none
    * @throws ApiError, and the error of the network */
-  ask<T = null>(method: string, path: string, body?: Body, sent: Sent = () => undefined): Promise<T> {
+  ask<T = null>(method: string, path: string, body?: Body, how: RequestOptions = {}): Promise<T> {
     const target = path.startsWith("//") ? `/api${path.slice(1)}` : this.#base + path;
-    return persist(async () => {
+    const attempt = async (): Promise<T> => {
       for (;;) {
         const { header } = this.#credentials;
         const headers = { "User-Agent": "git-remote-holdfast", Accept: "application/json" };
         const authorized = header === null ? headers : { ...headers, Authorization: header };
-        const answer = await this.#transport.send(method, target, authorized, body, sent);
+        const answer = await this.#transport.send(method, target, authorized, body, how);
         if (answer.status === 401 && (await this.#askUser(header))) continue;
         if (answer.status !== 401) await this.#credentials.approve();
         return readAnswer<T>(answer) as T;
       }
-    });
+    };
+    return how.tries === 1 ? attempt() : persist(attempt);
   }
 
   /** Ends the connections. */

@@ -81,6 +81,21 @@ export async function* batchesOf(child: RunningGit): AsyncGenerator<readonly str
   await child.ended;
 }
 
+/** Objects, and bytes as they are stored here. */
+export interface Totals {
+  readonly objects: number;
+  readonly bytes: number;
+}
+
+/** How much this repository has; null: that is not known, since some of it is elsewhere. */
+export async function readTotals(): Promise<Totals | null> {
+  const lines = (await git(["count-objects", "-v"])).split("\n").map((line) => line.split(": ") as [string, string]);
+  if (lines.some(([name]) => name === "alternate")) return null;
+  const counts = new Map(lines.map(([name, value]) => [name, Number(value)]));
+  const sum = (...names: readonly string[]): number => names.reduce((total, name) => total + counts.get(name)!, 0);
+  return { objects: sum("count", "in-pack"), bytes: 1024 * sum("size", "size-pack") };
+}
+
 /** The value of a configuration variable for a URL; null: it is not set. */
 export async function readConfig(name: string, url: string): Promise<string | null> {
   try {

@@ -23,7 +23,7 @@ export class LfsServers {
     const headers = { "User-Agent": "git-lfs-holdfast", Accept: "application/vnd.git-lfs+json", ...header };
     const send = async (...request: [string, URL, Body?]): Promise<T> => {
       const [how, { pathname, search }, what] = request;
-      return readAnswer<T>(await transport.send(how, pathname + search, headers, what, sent)) as T;
+      return readAnswer<T>(await transport.send(how, pathname + search, headers, what, { sent })) as T;
     };
     return persist(async () => {
       try {

@@ -1,4 +1,5 @@
 import { batchesOf, findLocal, linesOf, startGit, writeLines } from "./git.ts";
+import { RunningPack } from "./packs.ts";
 
 /** Part of a history that is sent as one pack. */
 export interface Step {
@@ -14,6 +15,11 @@ export interface Step {
   readonly treeBytes: number;
 }
 
+/** A step, and its pack if that was begun. */
+export interface PlannedStep extends Step {
+  readonly pack?: RunningPack;
+}
+
 /** How much a step may have. A single commit may bring more. */
 export type StepLimits = Pick<Step, "objects" | "bytes" | "treeBytes">;
 
@@ -24,10 +30,10 @@ const FIRST_OBJECTS = 50_000;
 /** A history in steps, each of which needs only those before it. They are cut as they are asked
  * for, one ahead. */
 export class Plan {
-  readonly #steps: AsyncGenerator<Step, void, void>;
+  readonly #steps: AsyncGenerator<PlannedStep, void, void>;
   /** Those that were cut, and not taken yet. */
-  readonly #cut: Step[] = [];
-  #next: Promise<IteratorResult<Step, void>> | null = null;
+  readonly #cut: PlannedStep[] = [];
+  #next: Promise<IteratorResult<PlannedStep, void>> | null = null;
   /** Of what was cut so far. */
   count = 0;
   objects = 0;
@@ -35,9 +41,31 @@ export class Plan {
   /** Whether that is all. */
   isWhole = false;
 
-  /** @see planSteps */
-  constructor(wanted: readonly string[], had: readonly string[], limits: StepLimits) {
-    this.#steps = planSteps(wanted, had, limits);
+  private constructor(steps: AsyncGenerator<PlannedStep, void, void>) {
+    this.#steps = steps;
+  }
+
+  /** Cuts what `wanted` reach and `had` do not.
+   * @see planSteps */
+  static cut(wanted: readonly string[], had: readonly string[], limits: StepLimits): Plan {
+    return new Plan(planSteps(wanted, had, limits));
+  }
+
+  /** One step of all that `wanted` reach and `had` do not: its pack is begun, which tells how many
+   * objects that is.
+   * @param most bytes of it, and of its trees, at most
+   * @throws Error when git cannot pack it */
+  static async whole(
+    wanted: readonly string[],
+    had: readonly string[],
+    most: Pick<StepLimits, "bytes" | "treeBytes">,
+  ): Promise<Plan> {
+    const pack = RunningPack.start(wanted, await findLocal(had));
+    const { bytes, treeBytes } = most;
+    const step = { tips: wanted, covers: [], objects: await pack.count(), bytes, treeBytes, pack };
+    const plan = new Plan(nothing());
+    plan.#add(step);
+    return plan;
   }
 
   /** Whether the whole history has at most so much. */
@@ -48,12 +76,12 @@ export class Plan {
   }
 
   /** The first step that was not taken; null: there is none. */
-  async first(): Promise<Step | null> {
+  async first(): Promise<PlannedStep | null> {
     return this.#cut.length > 0 || (await this.#cutNext()) ? this.#cut[0]! : null;
   }
 
   /** Takes the steps. */
-  async *take(): AsyncGenerator<Step, void, void> {
+  async *take(): AsyncGenerator<PlannedStep, void, void> {
     while ((await this.first()) !== null) {
       const step = this.#cut.shift()!;
       if (this.#cut.length === 0 && !this.isWhole) void this.#begin();
@@ -63,11 +91,12 @@ export class Plan {
 
   /** Cuts no more. */
   async stop(): Promise<void> {
+    for (const { pack } of this.#cut) pack?.stop();
     await this.#next?.catch(() => undefined);
     await this.#steps.return();
   }
 
-  #begin(): Promise<IteratorResult<Step, void>> {
+  #begin(): Promise<IteratorResult<PlannedStep, void>> {
     if (this.#next !== null) return this.#next;
     this.#next = this.#steps.next();
     // Whoever asks for the step is told.
@@ -83,13 +112,19 @@ export class Plan {
       this.isWhole = true;
       return false;
     }
-    this.#cut.push(value);
-    this.count += 1;
-    this.objects += value.objects;
-    this.bytes += value.bytes;
+    this.#add(value);
     return true;
   }
+
+  #add(step: PlannedStep): void {
+    this.#cut.push(step);
+    this.count += 1;
+    this.objects += step.objects;
+    this.bytes += step.bytes;
+  }
 }
+
+async function* nothing(): AsyncGenerator<never, void, void> {}
 
 /** Cuts what `wanted` reach and `had` do not into steps, the oldest first.
  *

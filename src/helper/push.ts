@@ -1,11 +1,14 @@
 import { Api } from "./api.ts";
-import { git } from "./git.ts";
+import { git, readTotals, type Totals } from "./git.ts";
 import { Plan } from "./plan.ts";
 import { Progress } from "./progress.ts";
 import type { Relay } from "./relay.ts";
 import { Saved } from "./saved.ts";
 import { Sizes } from "./sizes.ts";
 import { type RefMove, sendLargePush } from "./upload.ts";
+
+/** What is wanted, mostly branches and tags, up to which a step may end with all of it. */
+const WHOLE_TIPS = 10_000;
 
 /** What the commands before a push have said. */
 export interface PushContext {
@@ -29,8 +32,8 @@ export async function pushBatch(context: PushContext, lines: readonly string[]):
   // Deletions are small, too.
   const isDry = context.options.get("dry-run") === "true" || wanted.length === 0;
   const had = [...new Set(context.refs.values())];
-  const plan = isDry ? null : new Plan(wanted, had, sizes.step);
-  if (plan === null || (await plan.isWithin(sizes.plain))) {
+  const plan = isDry ? null : await planLarge(wanted, had, sizes);
+  if (plan === null) {
     context.relay.send([...lines, ""]);
     return context.relay.block();
   }
@@ -59,6 +62,22 @@ export async function pushBatch(context: PushContext, lines: readonly string[]):
     api.close();
     saved.close();
   }
+}
+
+/** How what is wanted is sent in steps; null: it goes as one request. */
+async function planLarge(wanted: readonly string[], had: readonly string[], sizes: Sizes): Promise<Plan | null> {
+  const totals = await readTotals();
+  const isWithin = (most: Totals): boolean =>
+    totals !== null && totals.objects <= most.objects && totals.bytes <= most.bytes;
+  if (isWithin(sizes.plain)) return null;
+  // All that is here may be one step: then nothing need be cut.
+  const whole = isWithin(sizes.step) && wanted.length <= WHOLE_TIPS ? await Plan.whole(wanted, had, sizes.step) : null;
+  if (whole !== null && whole.objects > sizes.plain.objects) return whole;
+  const cut = Plan.cut(wanted, had, sizes.step);
+  const isPlain = await cut.isWithin(sizes.plain);
+  if (isPlain || whole !== null) await cut.stop();
+  if (isPlain) await whole?.stop();
+  return isPlain ? null : (whole ?? cut);
 }
 
 /** The ref changes of a batch, with names as text. */

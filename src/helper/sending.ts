@@ -60,7 +60,7 @@ export class Sending {
     try {
       const body = { path: this.#saved.pathOf(part.number), sizeBytes: part.sizeBytes };
       const path = `/uploads/${this.#id}/parts/${part.number}?sha256=${part.sha256}`;
-      await this.#api.ask("PUT", path, body, this.#count);
+      await this.#api.ask("PUT", path, body, { sent: this.#count });
     } finally {
       this.#running -= 1;
       this.#next();

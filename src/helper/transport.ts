@@ -57,6 +57,13 @@ export interface Answer {
  * failed attempt back. */
 export type Sent = (bytes: number) => void;
 
+/** What may be said of a request. */
+export interface SendOptions {
+  readonly sent?: Sent;
+  /** Gives it up. */
+  readonly signal?: AbortSignal;
+}
+
 /** Requests to one server, with git's settings for it. */
 export class Transport {
   readonly #origin: URL;
@@ -90,7 +97,7 @@ export class Transport {
     target: string,
     given: http.OutgoingHttpHeaders,
     body: Body | undefined,
-    sent: Sent,
+    { sent = () => undefined, signal }: SendOptions,
   ): Promise<Answer> {
     const { protocol, hostname, port } = this.#origin;
     const json = body !== undefined && "json" in body ? JSON.stringify(body.json) : null;
@@ -108,7 +115,16 @@ export class Transport {
         reject(error);
       };
       const { request: open } = protocol === "https:" ? https : http;
-      const settings = { hostname, port, method, path: target, headers, agent: this.#agent, timeout: SILENCE_MS };
+      const settings = {
+        hostname,
+        port,
+        method,
+        path: target,
+        headers,
+        agent: this.#agent,
+        timeout: SILENCE_MS,
+        signal,
+      };
       const request = open({ ...settings, ...this.#options }, (response) => {
         const pieces: Buffer[] = [];
         response.on("data", (piece: Buffer) => pieces.push(piece));

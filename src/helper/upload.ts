@@ -1,12 +1,10 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Api } from "./api.ts";
-import { findLocal, git } from "./git.ts";
-import { type Part, writePack } from "./packs.ts";
-import { Plan, type Step } from "./plan.ts";
+import { findLocal } from "./git.ts";
+import { Plan } from "./plan.ts";
 import type { Progress } from "./progress.ts";
 import type { PackedStep, Saved, SavedUpload } from "./saved.ts";
 import type { Sizes } from "./sizes.ts";
-import { Sending } from "./sending.ts";
+import { findUpload, listNew, type Status, StepSender, TooLargeStep } from "./steps.ts";
 import { ApiError } from "./transport.ts";
 
 /** One ref to move. Ids are hex; null: absent. */
@@ -27,26 +25,8 @@ export interface LargePush {
   readonly plan: Plan;
 }
 
-/** The server's view of the session. */
-interface Status {
-  readonly id: string;
-  readonly complete: boolean;
-  readonly steps: number;
-  readonly objects: number;
-  readonly tips: readonly string[];
-  readonly parts: readonly { readonly part: number; readonly checksum: string }[];
-  readonly underWay: unknown;
-  readonly limits: { readonly partBytes: number; readonly stepBytes: number; readonly stepObjects: number };
-}
-
 /** Why each ref did not move; null: it moved. */
 export type Refusals = ReadonlyMap<string, string | null>;
-
-/** Packed steps that wait for the server: they take space on the disk. */
-const AHEAD = 2;
-
-/** How often the server is asked whether a step that was cut off goes on (ms). */
-const LOOK_MS = 1_000;
 
 /** Sends a push in steps, and goes on with one that was cut.
  * @param say tells the user a line
@@ -118,7 +98,7 @@ class Upload {
     const isCut = this.#upload.id === "";
     const known = isCut ? this.#saved.read() : this.#upload;
     if (known !== null) {
-      const status = await this.#find(known.id);
+      const status = await findUpload(this.#api, known.id);
       const isSame = known.options.join("\n") === this.#push.options.join("\n");
       if (status !== null && !status.complete && isSame) {
         this.#upload = known;
@@ -135,16 +115,6 @@ class Upload {
     this.#saved.write(this.#upload);
     this.#had = new Set(this.#push.had);
     return status;
-  }
-
-  /** @returns null: it has ended */
-  async #find(id: string): Promise<Status | null> {
-    try {
-      return await this.#api.ask<Status>("GET", `/uploads/${id}`);
-    } catch (error) {
-      if (error instanceof ApiError && error.status === 404) return null;
-      throw error;
-    }
   }
 
   async #begin(wanted: object): Promise<Status> {
@@ -184,6 +154,27 @@ class Upload {
     this.#saved.write(this.#upload);
   }
 
+  async #sendSteps(status: Status): Promise<void> {
+    const plan = (this.#plan ??= Plan.cut(this.#wanted, [...this.#had], this.#sizes.step));
+    try {
+      // A single commit that is too large is not sent again.
+      const next = this.#refused === null ? null : await plan.first();
+      if (next !== null && next.tips.join() === this.#refused?.tips.join()) throw new Error(this.#refused.reason);
+      const context = {
+        api: this.#api,
+        saved: this.#saved,
+        sizes: this.#sizes,
+        progress: this.#progress,
+        say: this.#say,
+        upload: this.#upload,
+        had: this.#had,
+      };
+      await new StepSender(context, status).send(plan);
+    } finally {
+      await this.#dropPlan();
+    }
+  }
+
   /** Drops the packed steps; their parts' numbers are not used again. */
   #forgetSteps(): void {
     this.#saved.drop(this.#upload.steps.flatMap(({ parts }) => parts));
@@ -201,100 +192,6 @@ class Upload {
     for (const oid of tips) this.#had.add(oid);
   }
 
-  /** Packs, sends and indexes the steps that the server lacks. Packing is ahead of sending, and
-   * sending of indexing, but steps are indexed in order. */
-  async #sendSteps(status: Status): Promise<void> {
-    const plan = (this.#plan ??= new Plan(this.#wanted, [...this.#had], this.#sizes.step));
-    const waiting = [...this.#upload.steps];
-    const waitingObjects = waiting.reduce((sum, step) => sum + step.objects, 0);
-    let indexed = 0;
-    const show = (): void =>
-      this.#progress.show("Sending objects", indexed, plan.isWhole ? waitingObjects + plan.objects : null);
-    show();
-    const sending = new Sending(this.#api, this.#saved, this.#upload.id, status.parts, (bytes) =>
-      this.#progress.count(bytes),
-    );
-    const running: Promise<void>[] = [];
-    let last: Promise<void> = Promise.resolve();
-    const follow = (step: PackedStep): void => {
-      const before = last;
-      last = (async () => {
-        await sending.awaitParts(step.parts);
-        await before;
-        await this.#index(step);
-        indexed += step.objects;
-        show();
-      })();
-      // The loop below waits for it, in order.
-      last.catch(() => sending.stop());
-      running.push(last);
-    };
-    try {
-      // A single commit that is too large is not sent again.
-      const next = this.#refused === null ? null : await plan.first();
-      if (next !== null && next.tips.join() === this.#refused?.tips.join()) throw new Error(this.#refused.reason);
-      for (const step of waiting) {
-        for (const part of step.parts) sending.add(part);
-        follow(step);
-      }
-      for await (const step of plan.take()) {
-        while (running.length > AHEAD) await running.shift();
-        follow(await this.#pack(step, sending));
-      }
-      if (plan.count + waiting.length > 1)
-        this.#say(`Sending ${waitingObjects + plan.objects} objects in ${plan.count + waiting.length} steps`);
-      show();
-      for (const one of running) await one;
-    } finally {
-      await this.#dropPlan();
-      sending.stop();
-      await Promise.allSettled([...running, last]);
-    }
-  }
-
-  async #pack(step: Step, sending: Sending): Promise<PackedStep> {
-    const parts = await writePack(step.tips, await findLocal(this.#had), {
-      partBytes: this.#sizes.partBytes,
-      first: this.#upload.nextPart,
-      pathOf: (part) => this.#saved.pathOf(part),
-      ready: (part: Part) => sending.add(part),
-    });
-    const packed = { ...step, parts };
-    this.#note(step.tips, step.covers);
-    this.#upload.nextPart += parts.length;
-    this.#upload.steps.push(packed);
-    this.#saved.write(this.#upload);
-    return packed;
-  }
-
-  /** Has a step indexed. If the connection is cut, the server may have done it, or go on. */
-  async #index(step: PackedStep): Promise<void> {
-    const { id } = this.#upload;
-    const numbers = step.parts.map(({ number }) => number);
-    for (;;) {
-      try {
-        await this.#api.ask("POST", `/uploads/${id}/steps`, { json: { parts: numbers, tips: step.tips } });
-        break;
-      } catch (error) {
-        if (error instanceof ApiError && isTooLarge(error)) throw new TooLargeStep(error.message);
-        const isUnsure = error instanceof ApiError && (error.status === 409 || error.status === 422);
-        const status = isUnsure ? await this.#find(id) : null;
-        if (status === null) throw error;
-        if (status.underWay !== null) await sleep(LOOK_MS);
-        else if (numbers.every((number) => status.parts.some(({ part }) => part === number))) throw error;
-        else if (await this.#isThere(step, status)) break;
-        else throw error;
-      }
-    }
-    this.#upload.steps = this.#upload.steps.filter((other) => other !== step);
-    this.#saved.write(this.#upload);
-    this.#saved.drop(step.parts);
-  }
-
-  async #isThere({ tips }: Step, status: Status): Promise<boolean> {
-    return (await listNew(tips, await findLocal(status.tips))) === 0;
-  }
-
   async #complete(): Promise<Refusals> {
     const { moves, atomic } = this.#push;
     const { id } = this.#upload;
@@ -310,23 +207,6 @@ class Upload {
     }
     return new Map(result.refs.map(({ name, refused }) => [name, refused]));
   }
-}
-
-/** The server cannot index a step; smaller ones it may. */
-class TooLargeStep extends Error {}
-
-/** Whether a step exceeds a limit of the server: not the repository its quota, and not a single
- * file the limit of files, which no smaller step changes. */
-function isTooLarge({ status, code, limitKind }: ApiError): boolean {
-  return status === 413 && code !== null && limitKind !== "quota" && limitKind !== "object";
-}
-
-/** Whether objects lead to something that others do not reach: the number of the first such commits
- * and tags, 0 or 1. */
-async function listNew(tips: readonly string[], known: readonly string[]): Promise<number> {
-  const args = ["rev-list", "--objects", "--no-object-names", "--max-count=1", "--stdin"];
-  const lines = (await git(args, [...tips, ...known.map((oid) => `^${oid}`)])).split("\n");
-  return lines[0] === "" ? 0 : 1;
 }
 
 /** The index of the first value that meets a condition; their number if none does. */

@@ -1,12 +1,10 @@
 import { chmodSync, writeFileSync } from "node:fs";
-import { delimiter, join, resolve } from "node:path";
+import { delimiter, join } from "node:path";
+import { bundleProgram, PROGRAMS, type ProgramName } from "../../scripts/build-helper.ts";
 import { type GitInput, type GitResult, tryGit } from "./git.ts";
 import { makeTempDir } from "./temp-dir.ts";
 
-/** The helpers, by the names that git and git-lfs find them by. */
-const PROGRAMS = { "git-remote-holdfast": "main.ts", "git-lfs-holdfast": "lfs-main.ts" };
-
-let dir: string | undefined;
+let dir: Promise<string> | undefined;
 
 /** How a push is cut, by the names of git's configuration below `holdfast.`. */
 export type HelperConfig = Partial<
@@ -14,7 +12,7 @@ export type HelperConfig = Partial<
 >;
 
 /** Runs git with `git-remote-holdfast` on its PATH. */
-export function tryHelper(
+export async function tryHelper(
   cwd: string,
   args: readonly string[],
   config: HelperConfig = {},
@@ -22,19 +20,23 @@ export function tryHelper(
 ): Promise<GitResult> {
   const settings = Object.entries(config).flatMap(([name, value]) => ["-c", `holdfast.${name}=${value}`]);
   const path = input.env?.["PATH"] ?? process.env["PATH"];
-  const env = { ...input.env, PATH: `${helperDir()}${delimiter}${path}` };
+  const env = { ...input.env, PATH: `${await helperDir()}${delimiter}${path}` };
   return tryGit(cwd, [...settings, ...args], { ...input, env });
 }
 
-/** The folder that both helpers are in. */
-export function helperDir(): string {
-  if (dir !== undefined) return dir;
-  dir = makeTempDir("bin");
-  for (const [name, main] of Object.entries(PROGRAMS)) {
-    const path = join(dir, name);
-    const program = resolve(import.meta.dirname, "../../src/helper", main);
+/** The folder that both helpers are in, each as the one file that users have. */
+export function helperDir(): Promise<string> {
+  return (dir ??= makeHelpers());
+}
+
+async function makeHelpers(): Promise<string> {
+  const made = makeTempDir("bin");
+  for (const name of Object.keys(PROGRAMS) as ProgramName[]) {
+    const path = join(made, name);
+    const program = `${path}.cjs`;
+    writeFileSync(program, await bundleProgram(name));
     writeFileSync(path, `#!/bin/sh\nexec "${process.execPath}" "${program}" "$@"\n`);
     chmodSync(path, 0o755);
   }
-  return dir;
+  return made;
 }

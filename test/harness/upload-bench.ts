@@ -43,9 +43,10 @@ export class UploadBench {
     this.commits = commits;
   }
 
-  static async open(): Promise<UploadBench> {
+  /** @param constants of the Worker's code to replace */
+  static async open(constants: Readonly<Record<string, number>> = {}): Promise<UploadBench> {
     const limits = { maxPartBytes: MAX_PART_BYTES, maxObjectSizeBytes: MAX_FILE_BYTES, pruneGraceMs: 0 };
-    const server = await startServer({ vars: { LIMITS: JSON.stringify(limits) } });
+    const server = await startServer({ vars: { LIMITS: JSON.stringify(limits) }, constants });
     const dir = await makeHistory({ commits: 60, files: 20 });
     return new UploadBench(server, dir, (await git(dir, "rev-list", "--reverse", "main")).split("\n"));
   }
@@ -101,9 +102,12 @@ export class UploadBench {
     return parts;
   }
 
-  index(name: string, { id }: Session, parts: number[], tips: string[]): Promise<Answer<Upload & Failure>> {
+  /** @param parts the numbers of stored parts, or the first number of parts that may be on their
+   * way */
+  index(name: string, { id }: Session, parts: number[] | number, tips: string[]): Promise<Answer<Upload & Failure>> {
     const path = `/repos/${name}/uploads/${id}/steps`;
-    return askApi<Upload & Failure>(this.server, path, { method: "POST", json: { parts, tips } });
+    const named = typeof parts === "number" ? { from: parts } : { parts };
+    return askApi<Upload & Failure>(this.server, path, { method: "POST", json: { ...named, tips } });
   }
 
   /** @param refs where each is, and is to be */

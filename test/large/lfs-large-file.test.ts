@@ -24,7 +24,7 @@ let server: Server;
 
 beforeEach(async () => {
   env = await setUpLfs(makeTempDir("home"));
-  env = { ...env, PATH: `${helperDir()}${delimiter}${env["PATH"]}` };
+  env = { ...env, PATH: `${await helperDir()}${delimiter}${env["PATH"]}` };
   await run(makeTempDir("cwd"), "lfs-holdfast", "install");
   server = await startServer({ vars: { MAX_BODY_BYTES: "" } });
 });

@@ -23,7 +23,7 @@ let server: Server;
 
 beforeAll(async () => {
   env = await setUpLfs(makeTempDir("home"));
-  env = { ...env, PATH: `${helperDir()}${delimiter}${env["PATH"]}` };
+  env = { ...env, PATH: `${await helperDir()}${delimiter}${env["PATH"]}` };
   server = await startServer({ vars: { MAX_BODY_BYTES } });
   await run(makeTempDir("cwd"), "lfs-holdfast", "install");
 });

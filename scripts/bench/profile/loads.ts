@@ -1,6 +1,7 @@
 /** The loads that a server is profiled under. */
 import { askApi } from "../../../test/harness/api.ts";
 import { git } from "../../../test/harness/git.ts";
+import { tryHelper } from "../../../test/harness/remote-helper.ts";
 import { makeStoreSource, pathOf } from "../store/edits.ts";
 import { allOf } from "../work/all-of.ts";
 import { fetchCommand, sendRaw } from "../work/raw-fetch.ts";
@@ -41,7 +42,12 @@ export const LOADS = {
   "save-one": load("the same, all on one branch of one repository", "save", 20, (url, settings) =>
     openSaves(url, settings, 1),
   ),
-  push: load("git pushes a history to a new repository", "push", 3, openPushes),
+  push: load("git pushes a history to a new repository", "push", 3, (url, settings) =>
+    openPushes(settings, (dir, name) => git(dir, "push", "-q", "--mirror", `${url}/${name}`)),
+  ),
+  "push-parts": load("the same by the remote helper, in parts", "push", 3, (url, settings) =>
+    openPushes(settings, (dir, name) => pushInParts(dir, `holdfast::${url}/${name}`)),
+  ),
   "small-pushes": load("pushes of one commit each on top of a history", "push", 500, openSmallPushes),
   clone: load("a whole clone, the first of its repository", "clone", 10, (url, settings) =>
     openFetches(url, { ...settings, clients: 1 }, false, []),
@@ -99,13 +105,22 @@ async function openHistory({ bundle }: LoadSettings): Promise<string> {
   return subject!.dir;
 }
 
-async function openPushes(url: string, settings: LoadSettings): Promise<Prepare> {
+async function openPushes(
+  settings: LoadSettings,
+  push: (dir: string, name: string) => Promise<unknown>,
+): Promise<Prepare> {
   const dir = await openHistory(settings);
   let pushed = 0;
   return async (rounds) => async () => {
-    for (let i = 0; i < rounds; i++) await git(dir, "push", "-q", "--mirror", `${url}/profile/pushed-${pushed++}.git`);
+    for (let i = 0; i < rounds; i++) await push(dir, `profile/pushed-${pushed++}.git`);
     return rounds;
   };
+}
+
+/** Pushes in parts, however small the history is. */
+async function pushInParts(dir: string, remote: string): Promise<void> {
+  const { code, stderr } = await tryHelper(dir, ["push", "-q", "--mirror", remote], { plainObjects: 1 });
+  if (code !== 0) throw new Error(`git push ended with ${code}:\n${stderr}`);
 }
 
 async function openSmallPushes(url: string, settings: LoadSettings): Promise<Prepare> {

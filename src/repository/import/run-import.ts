@@ -20,6 +20,7 @@ import { explainRemote } from "../remote/ref-lines.ts";
 import { unseal } from "../remote/sealed.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
 import { scheduleAllWorktrees } from "../worktree/worktrees.ts";
+import { listed } from "../upload/stored-parts.ts";
 import { newStepFrame } from "../upload/upload-steps.ts";
 import { type Advertisement, listRefs } from "./advertisement.ts";
 import { fetchPack, listBoundary } from "./fetch-pack.ts";
@@ -38,6 +39,9 @@ const MAX_ATTEMPTS = 4;
 
 /** Wait after the first of them (ms); four times as long after each further one. */
 const IMPORT_RETRY_MS = 2_000;
+
+/** A step's pack comes as it is: no part of it is stored. */
+const NO_PARTS = listed([]);
 
 /** Failures that may be over the next time. */
 const PASSING: ReadonlySet<GitErrorCode> = new Set(["timeout", "unavailable", "storage-failed", "storage-full"]);
@@ -193,7 +197,7 @@ class ImportRun {
           },
           demandPace: (minBytes) => pack.demandPace(minBytes),
         },
-        upload: newStepFrame({ id: this.#session, tips: wants }, [], () => pack.packBytes),
+        upload: newStepFrame({ id: this.#session, tips: wants }, NO_PARTS, () => pack.packBytes),
         progress: (title, done, total) => Object.assign(progress, { title, done, total }),
       }).take();
       const refused = findRefused(outcomes);

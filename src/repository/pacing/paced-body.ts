@@ -1,5 +1,6 @@
 import { GitError } from "../../format/errors.ts";
 import { BODY_WAIT_MS, MIN_BODY_BYTES } from "../../format/limits.ts";
+import { ArrivalPace } from "./arrival-pace.ts";
 
 /** Bytes of the largest read: bodies arrive in pieces of about 4 KiB, and one read for each would
  * cost more than processing it. */
@@ -16,12 +17,9 @@ const SLOW_READ_MS = 1_000;
  * bytes. */
 export class PacedBody {
   readonly #reader: ReadableStreamBYOBReader;
-  readonly #minBytes: () => number;
   readonly #smallestBytes: number;
   #wantedBytes: number;
-  /** Since the last check: milliseconds spent in reads, and bytes read. */
-  #waitedMs = 0;
-  #broughtBytes = 0;
+  readonly #pace: ArrivalPace;
 
   /** @param body a byte stream, as the body of every request is
    * @param minBytes called after each `BODY_WAIT_MS` of waiting; returns how many bytes must have
@@ -34,7 +32,7 @@ export class PacedBody {
   ) {
     this.#smallestBytes = this.#wantedBytes = smallestBytes;
     this.#reader = body.getReader({ mode: "byob" });
-    this.#minBytes = minBytes;
+    this.#pace = new ArrivalPace("request's body", minBytes);
   }
 
   /** Reads the next bytes.
@@ -50,26 +48,13 @@ export class PacedBody {
     if (tookMs < FAST_READ_MS) this.#wantedBytes = Math.min(8 * this.#wantedBytes, READ_BYTES);
     else if (tookMs > SLOW_READ_MS) this.#wantedBytes = this.#smallestBytes;
     if (value === undefined || value.length === 0) return null;
-    this.#checkPace(tookMs, value.length);
+    this.#pace.count(tookMs, value.length);
     return value;
   }
 
   /** Gives up the rest of the body. */
   cancel(reason?: unknown): Promise<void> {
     return this.#reader.cancel(reason);
-  }
-
-  #checkPace(tookMs: number, sizeBytes: number): void {
-    this.#waitedMs += tookMs;
-    this.#broughtBytes += sizeBytes;
-    if (this.#waitedMs < BODY_WAIT_MS) return;
-    const minBytes = this.#minBytes();
-    if (this.#broughtBytes < minBytes) {
-      const reason = `while others wait, a client must send at least ${minBytes} bytes in ${BODY_WAIT_MS / 1_000} seconds`;
-      throw new GitError("timeout", { what: "request's body", reason });
-    }
-    this.#waitedMs = 0;
-    this.#broughtBytes = 0;
   }
 
   async #inTime<Result>(reading: Promise<Result>): Promise<Result> {

@@ -10,7 +10,7 @@ import type { PackSource } from "../state/push.ts";
 import { MadeObjects } from "./made-objects.ts";
 import { NeededEntries } from "./needed-entries.ts";
 import type { IndexedPack, IndexPackOptions } from "./indexed-pack.ts";
-import { findBoundary, PackTrailer } from "./pack-framing.ts";
+import { findBoundary, PackTrailer, READ_BYTES } from "./pack-framing.ts";
 import { pause } from "../pacing/pause.ts";
 import { TimeSlice } from "../pacing/time-slice.ts";
 import { PushMemory } from "./push-memory.ts";
@@ -36,9 +36,6 @@ const MIN_CONTENT_BYTES = 2 * FREE_CONTENT_BYTES;
 
 /** Bytes of the tables that every push may have. */
 const FREE_TABLE_BYTES = 4 * 1024 * 1024;
-
-/** Body bytes requested at once: fewer and larger reads halve the cost of receiving a body. */
-const READ_BYTES = 256 * 1024;
 
 /** Indexes a pack as it arrives and stores its entries, in constant memory.
  * @throws GitError "corrupt-pack", "bad-object", "too-large", "sha1-collision", "wrong-type": the
@@ -105,12 +102,12 @@ class Indexing {
     let piece: Uint8Array | null = first;
     while (piece !== null && !indexer.done) {
       const left = await this.#take(indexer, piece);
-      piece = left.length > 0 ? left : await this.#source.read(READ_BYTES);
+      piece = left.length > 0 || indexer.done ? left : await this.#source.read(READ_BYTES);
       this.#options.progress("Receiving objects", indexer.count, indexer.declaredCount);
     }
     if (indexer.done) {
       const rest = [indexer.rest().slice(), ...(piece === null ? [] : [piece])];
-      await this.#trailer.check(rest, () => this.#source.read(READ_BYTES));
+      await this.#trailer.check(rest, this.#source);
     }
     await this.#finish(indexer);
     const chunks = await this.#writer.finish();

@@ -3,6 +3,11 @@ import { createHash } from "node:crypto";
 import { GitError } from "../../format/errors.ts";
 import { toHex } from "../../format/oid.ts";
 import { PACK_TRAILER_BYTES } from "../../format/pack.ts";
+import type { PackSource } from "../state/push.ts";
+
+/** Bytes of a pack that are requested at once: fewer and larger reads halve the cost of receiving a
+ * body. */
+export const READ_BYTES = 256 * 1024;
 
 /** The hash of a pack, which its trailer must be. */
 export class PackTrailer {
@@ -15,11 +20,12 @@ export class PackTrailer {
 
   /** Compares the trailer.
    * @param rest what has been read behind the last entry
-   * @param read reads on; null: the pack has ended
+   * @param source reads on
    * @throws GitError "corrupt-pack" when it is another, missing, or followed by something */
-  async check(rest: Uint8Array[], read: () => Promise<Uint8Array | null>): Promise<void> {
+  async check(rest: Uint8Array[], source: Pick<PackSource, "read" | "mayGoOn">): Promise<void> {
     let length = rest.reduce((sum, bytes) => sum + bytes.length, 0);
-    for (let more; length <= PACK_TRAILER_BYTES && (more = await read()) !== null;) {
+    const enoughBytes = PACK_TRAILER_BYTES + (source.mayGoOn === true ? 0 : 1);
+    for (let more; length < enoughBytes && (more = await source.read(READ_BYTES)) !== null;) {
       rest.push(more);
       length += more.length;
     }

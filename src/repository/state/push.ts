@@ -26,6 +26,9 @@ export interface PackSource {
    * @throws GitError "bad-request" when the body is cut or its encoding is broken, "too-large"
    * above the pack limit, "timeout" when the client is too slow */
   read(minimumBytes: number): Promise<Uint8Array | null>;
+  /** Whether more may come behind the pack that belongs to another one: then nothing is read behind
+   * its trailer. */
+  readonly mayGoOn?: boolean;
   /** Makes reads fail with "timeout" when too few bytes arrive. A pack in memory does not need it.
    * @param minBytes called after each `BODY_WAIT_MS` of waiting for the client */
   demandPace?(minBytes: () => number): void;

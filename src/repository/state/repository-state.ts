@@ -56,6 +56,9 @@ export class RepositoryState {
   readonly pins: PinTable;
   /** The progress of steps that are being indexed, by the upload session that they belong to. */
   readonly stepsUnderWay = new Map<string, StepProgress>();
+  /** Called when a part of an upload session arrives, or the session ends, by the session's id:
+   * steps that wait for parts. */
+  readonly awaitedUploads = new Map<string, () => void>();
   /** The LFS objects that are being read to check them, by the uploads that brought them. */
   readonly lfsChecks = new Map<string, LfsCheck>();
   /** Running forks and imports, which have pinned what no row of theirs names yet. */

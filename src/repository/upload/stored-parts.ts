@@ -12,33 +12,67 @@ const READ_BYTES = 256 * 1024;
 /** As many bytes as tell a bundle from a pack, whose parts may be smaller. */
 const SIGNATURE_BYTES = 16;
 
+/** The parts of a step's pack. */
+export interface StepParts extends Pick<PackSource, "mayGoOn" | "demandPace"> {
+  /** Those that are known, in the pack's order: all, once the pack has been read. */
+  readonly known: readonly StoredPart[];
+  /** Bytes that are stored of the pack, at most. */
+  readonly storedBytes: number;
+  /** The part to be read next; null: there are no more. */
+  next(): Promise<StoredPart | null>;
+}
+
+/** Parts that are all stored. */
+export function listed(parts: readonly StoredPart[]): StepParts {
+  const rest = parts.values();
+  return {
+    known: parts,
+    storedBytes: parts.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
+    next: async () => rest.next().value ?? null,
+  };
+}
+
 /** A pack that is stored in parts, read one after the other. A bundle's header before it is left
  * out: that the history which it names is here, a step's own check finds out. */
 export class StoredParts implements PackSource {
   readonly #store: ChunkStore;
-  readonly #parts: readonly StoredPart[];
+  readonly #parts: StepParts;
   readonly #note: (readBytes: number) => void;
   #hasBegun = false;
-  #next = 0;
   #readBytes = 0;
   #reader: ReadableStreamBYOBReader | null = null;
+  /** Bytes of the present part that have not been read. */
+  #leftBytes = 0;
 
   /** @param note called with the bytes that were read so far */
-  constructor(store: ChunkStore, parts: readonly StoredPart[], note: (readBytes: number) => void) {
+  constructor(store: ChunkStore, parts: StepParts, note: (readBytes: number) => void) {
     this.#store = store;
     this.#parts = parts;
     this.#note = note;
   }
 
-  /** @throws GitError "storage-failed" when a part is missing or short, "invalid" or "too-large"
-   * for a bundle's header */
+  get mayGoOn(): boolean {
+    return this.#parts.mayGoOn === true;
+  }
+
+  /** Of a pack that may go on, no more is read at once than to the end of a part: it may end there.
+   * @throws GitError "storage-failed" when a part is missing or short, "invalid" or "too-large" for
+   * a bundle's header, and as the parts */
   read(minimumBytes: number): Promise<Uint8Array | null> {
-    return readPieces(() => this.#readPiece(), minimumBytes);
+    let hasRead = false;
+    return readPieces(async () => {
+      if (hasRead && this.mayGoOn && this.#leftBytes === 0) return null;
+      hasRead = true;
+      return this.#readPiece();
+    }, minimumBytes);
+  }
+
+  demandPace(minBytes: () => number): void {
+    this.#parts.demandPace?.(minBytes);
   }
 
   /** Gives up the rest. */
   async cancel(): Promise<void> {
-    this.#next = this.#parts.length;
     await this.#reader?.cancel().catch(() => undefined);
   }
 
@@ -55,8 +89,9 @@ export class StoredParts implements PackSource {
   async #readStored(): Promise<Uint8Array | null> {
     for (;;) {
       if (this.#reader === null) {
-        const part = this.#parts[this.#next++];
-        if (part === undefined) return null;
+        const part = await this.#parts.next();
+        if (part === null) return null;
+        this.#leftBytes = part.sizeBytes;
         this.#reader = (await this.#store.stream(part.key, 0, part.sizeBytes)).getReader({ mode: "byob" });
       }
       const { value } = await this.#reader.readAtLeast(READ_BYTES, new Uint8Array(READ_BYTES));
@@ -64,6 +99,7 @@ export class StoredParts implements PackSource {
         // What the bucket sends is there at once, unlike a client's body: others would wait for all
         // of it.
         await pause();
+        this.#leftBytes -= value.length;
         this.#note((this.#readBytes += value.length));
         return value;
       }

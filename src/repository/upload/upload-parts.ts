@@ -43,6 +43,7 @@ export async function addPart(repository: OpenRepository, { key, ...part }: NewP
       const endsMs = renewedEnd(findOpenUpload(repository.tables, part.id), nowMs);
       if (endsMs !== null) uploads.renew(part.id, endsMs);
     });
+    state.awaitedUploads.get(part.id)?.();
   } catch (error) {
     leave(key);
     throw error;

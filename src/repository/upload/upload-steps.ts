@@ -7,14 +7,16 @@ import type { OpenRepository } from "../objects/open-repository.ts";
 import { ReceivePack } from "../push/receive-pack.ts";
 import type { UploadFrame } from "../state/push.ts";
 import { explainRefusal, findRefused } from "../state/ref-refusal.ts";
-import { StoredParts } from "./stored-parts.ts";
+import { ArrivingParts } from "./arriving-parts.ts";
+import { listed, type StepParts, StoredParts } from "./stored-parts.ts";
 import { findOpenUpload, readUpload, type UploadStatus } from "./upload.ts";
 
-/** A pack whose parts are stored. */
+/** A pack in parts. */
 export interface NewStep {
   readonly id: string;
-  /** The numbers of its parts, in the pack's order. */
-  readonly parts: readonly number[];
+  /** The numbers of its parts, which are stored, in the pack's order; or the first number of parts
+   * that may still be on their way. */
+  readonly parts: readonly number[] | number;
   /** What the pack brings is what these reach: ids in hex, of commits, mostly. */
   readonly tips: readonly string[];
 }
@@ -24,19 +26,22 @@ export interface NewStep {
  * cut off, leaves them.
  * @returns the session after it
  * @throws GitError "not-found", "conflict" when another step is being indexed, "invalid" for a part
- * that is missing or lost, or a pack that is incomplete, and what refuses the pack of a push */
+ * that is missing or lost, or a pack that is incomplete, "timeout" when a part does not come, and
+ * what refuses the pack of a push */
 export async function indexStep(repository: OpenRepository, step: NewStep): Promise<UploadStatus> {
   const { state } = repository;
   const { options } = findOpenUpload(repository.tables, step.id);
-  const parts = findParts(repository.tables, step);
+  const parts =
+    typeof step.parts === "number"
+      ? new ArrivingParts(repository, step.id, step.parts)
+      : listed(findParts(repository.tables, step.id, step.parts));
   if (state.stepsUnderWay.has(step.id)) {
     const reason = "another step of it is being indexed; wait until that has ended";
     throw new GitError("conflict", { what: "upload", reason });
   }
-  const packBytes = sumOf(parts);
-  const progress = { title: "", done: 0, total: packBytes };
+  const progress = { title: "", done: 0, total: parts.storedBytes };
   const pack = new StoredParts(repository.chunks, parts, (done) => {
-    if (progress.title === "") progress.done = done;
+    if (progress.title === "") Object.assign(progress, { done, total: parts.storedBytes });
   });
   state.stepsUnderWay.set(step.id, progress);
   try {
@@ -48,7 +53,7 @@ export async function indexStep(repository: OpenRepository, step: NewStep): Prom
       pack,
       agent: null,
       requester: repository.requester,
-      upload: newStepFrame(step, parts, () => packBytes),
+      upload: newStepFrame(step, parts, () => sumOf(parts.known)),
       note: (cost) => repository.pushes.push(cost),
       progress: (title, done, total) => Object.assign(progress, { title, done, total }),
     });
@@ -58,19 +63,19 @@ export async function indexStep(repository: OpenRepository, step: NewStep): Prom
       throw new GitError("invalid", { what: "step", field: "tips", reason });
     }
   } catch (error) {
-    await forgetLost(repository, step.id, parts, error);
+    await forgetLost(repository, step.id, parts.known, error);
     throw error;
   } finally {
     state.stepsUnderWay.delete(step.id);
     await pack.cancel();
   }
   // If this fails, the end of the session removes them.
-  await repository.chunks.delete(parts.map(({ key }) => key)).catch(() => undefined);
+  await repository.chunks.delete(parts.known.map(({ key }) => key)).catch(() => undefined);
   return readUpload(repository, step.id);
 }
 
 /** @throws GitError "invalid" when a part has not arrived, or is named twice */
-function findParts({ uploads }: Tables, { id, parts }: NewStep): StoredPart[] {
+function findParts({ uploads }: Tables, id: string, parts: readonly number[]): StoredPart[] {
   const stored = new Map(uploads.parts(id).map((part) => [part.part, part]));
   return parts.map((number) => {
     const part = stored.get(number);
@@ -110,19 +115,21 @@ async function forgetLost(
  * @param packBytes returns the bytes of its pack, once it has been read */
 export function newStepFrame(
   { id, tips }: Pick<NewStep, "id" | "tips">,
-  parts: readonly StoredPart[],
+  parts: Pick<StepParts, "known" | "storedBytes">,
   packBytes: () => number,
 ): UploadFrame {
   let lastBefore = 0;
   let remaining: Oid[] = [];
   return {
     isStep: true,
-    replacedBytes: sumOf(parts),
+    get replacedBytes() {
+      return parts.storedBytes;
+    },
     brought: { packBytes: 0, objects: 0 },
     check(tables) {
       const upload = findOpenUpload(tables, id);
       const keys = new Set(tables.uploads.parts(id).map(({ key }) => key));
-      if (!parts.every(({ key }) => keys.has(key))) {
+      if (!parts.known.every(({ key }) => keys.has(key))) {
         throw new GitError("conflict", {
           what: "upload",
           reason: "a part of the step was replaced while it was indexed",
@@ -137,7 +144,7 @@ export function newStepFrame(
       const added = tips.map((tip) => fromHex(tip));
       tables.uploads.addStep(
         id,
-        parts.map(({ part }) => part),
+        parts.known.map(({ part }) => part),
         {
           objects: tables.objects.lastNumber() - lastBefore,
           packBytes: packBytes(),

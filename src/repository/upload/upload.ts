@@ -129,6 +129,7 @@ function end(state: RepositoryState, tables: Tables, id: string, nowMs: number):
     tables.jobs.add("sweep", uploadPrefix(state.key, id), nowMs);
     if (!isDone) tables.jobs.add("prune", "", nowMs + state.platform.limits.pruneGraceMs);
   });
+  state.awaitedUploads.get(id)?.();
   state.scheduleJobs();
 }
 

@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { decodeText, encodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
-import { MAX_REFS_PER_PUSH, MAX_UPLOAD_PARTS } from "../../format/limits.ts";
+import { BODY_WAIT_MS, MAX_REFS_PER_PUSH, MAX_UPLOAD_PARTS, MIN_INNER_PART_BYTES } from "../../format/limits.ts";
 import { fromHex, NULL_OID, type Oid } from "../../format/oid.ts";
 import { isPushableRefName } from "../../format/ref-name.ts";
 import type { RepositoryClient } from "../../repository/calls.ts";
@@ -145,6 +145,7 @@ const step = defineRoute("write", {
   summary: "Index parts as a step",
   description:
     "The parts, one after the other, are one pack, as `git pack-objects --thin` makes it, or a bundle of version 2, as `git bundle create` does. Everything that the tips reach must be in it, or in the repository, or in earlier steps. " +
+    `With \`from\`, a step can begin before its parts are there: each is waited for, ${BODY_WAIT_MS / 1_000} seconds at most, and all but the last must have ${MIN_INNER_PART_BYTES} bytes or more. ` +
     "A pack that is refused leaves its parts. After 20 seconds the response begins with the status 202, and its JSON is the session, or `error`.",
   request: {
     params: Params,
@@ -153,12 +154,22 @@ const step = defineRoute("write", {
       ...json(
         z
           .object({
-            parts: z.array(PartNumber).min(1).max(MAX_UPLOAD_PARTS),
+            parts: z
+              .array(PartNumber)
+              .min(1)
+              .max(MAX_UPLOAD_PARTS)
+              .optional()
+              .openapi({ description: "their numbers, in the pack's order" }),
+            from: PartNumber.optional().openapi({
+              description:
+                "instead of `parts`: the number of the first. The pack goes on in those that follow it, up to its end",
+            }),
             tips: z
               .array(OidSchema)
               .min(1)
               .openapi({ description: "commits, tags or other objects of the pack that nothing else in it refers to" }),
           })
+          .refine(({ parts, from }) => (parts === undefined) !== (from === undefined), "name either `parts` or `from`")
           .openapi("UploadStep", { example: { parts: [1], tips: [REF_EXAMPLE.new] } }),
       ),
     },
@@ -246,7 +257,8 @@ export const uploadRoutes = newRoutes()
   })
   .openapi(step, async (context) => {
     const { upload: id } = context.req.valid("param");
-    const indexing = repositoryOf(context).indexStep({ id, ...context.req.valid("json") });
+    const { parts, from, tips } = context.req.valid("json");
+    const indexing = repositoryOf(context).indexStep({ id, parts: parts ?? from!, tips });
     return (await answerLate(indexing.then(show))) as never;
   })
   .openapi(complete, async (context) => {

@@ -119,6 +119,13 @@ export class UploadTable {
     return this.#sql.exec<{ bytes: number }>("SELECT ifnull(sum(size), 0) AS bytes FROM upload_parts").one().bytes;
   }
 
+  /** Bytes of a session's stored parts from a number on. */
+  bytesFrom(id: string, part: number): number {
+    if (!this.#exists) return 0;
+    const query = "SELECT ifnull(sum(size), 0) AS bytes FROM upload_parts WHERE upload = ? AND part >= ?";
+    return this.#sql.exec<{ bytes: number }>(query, id, part).one().bytes;
+  }
+
   /** The stored parts of a session, by number. */
   parts(id: string): StoredPart[] {
     if (!this.#exists) return [];
@@ -128,6 +135,13 @@ export class UploadTable {
         id,
       )
       .toArray();
+  }
+
+  /** One stored part of a session; null: it is not there. */
+  part(id: string, part: number): StoredPart | null {
+    if (!this.#exists) return null;
+    const query = `SELECT ${PART} FROM upload_parts WHERE upload = ? AND part = ?`;
+    return this.#sql.exec<StoredPart & Record<string, string | number>>(query, id, part).toArray()[0] ?? null;
   }
 
   /** Whether a stored part is in an R2 object. */

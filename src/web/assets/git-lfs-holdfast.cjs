@@ -122,7 +122,7 @@ var Transport = class _Transport {
   /** Sends a request, once.
    * @param target path and query
    * @throws the error of the network */
-  send(method, target, given, body, sent) {
+  send(method, target, given, body, { sent = () => void 0, signal }) {
     const { protocol, hostname, port } = this.#origin;
     const json = body !== void 0 && "json" in body ? JSON.stringify(body.json) : null;
     const headers = { ...given };
@@ -139,7 +139,16 @@ var Transport = class _Transport {
         reject(error);
       };
       const { request: open } = protocol === "https:" ? import_node_https.default : import_node_http.default;
-      const settings = { hostname, port, method, path: target, headers, agent: this.#agent, timeout: SILENCE_MS };
+      const settings = {
+        hostname,
+        port,
+        method,
+        path: target,
+        headers,
+        agent: this.#agent,
+        timeout: SILENCE_MS,
+        signal
+      };
       const request = open({ ...settings, ...this.#options }, (response) => {
         const pieces = [];
         response.on("data", (piece) => pieces.push(piece));
@@ -207,7 +216,7 @@ var LfsServers = class {
     const headers = { "User-Agent": "git-lfs-holdfast", Accept: "application/vnd.git-lfs+json", ...header };
     const send = async (...request) => {
       const [how, { pathname, search }, what] = request;
-      return readAnswer(await transport.send(how, pathname + search, headers, what, sent));
+      return readAnswer(await transport.send(how, pathname + search, headers, what, { sent }));
     };
     return persist(async () => {
       try {

@@ -45,10 +45,10 @@ function startGit(args) {
   child.stdin.on("error", () => void 0);
   return { stdin: child.stdin, stdout: child.stdout, ended, stop: () => child.kill() };
 }
-function writeLines({ stdin }, lines2) {
+function writeLines({ stdin }, lines) {
   const texts = function* () {
     let held = [];
-    for (const line of lines2) {
+    for (const line of lines) {
       held.push(line);
       if (held.length < LINES_PER_WRITE) continue;
       yield `${held.join("\n")}
@@ -75,11 +75,18 @@ async function* linesOf(child) {
 async function* batchesOf(child) {
   let rest = "";
   for await (const piece of child.stdout) {
-    const lines2 = (rest + piece.toString("latin1")).split("\n");
-    rest = lines2.pop();
-    yield lines2;
+    const lines = (rest + piece.toString("latin1")).split("\n");
+    rest = lines.pop();
+    yield lines;
   }
   await child.ended;
+}
+async function readTotals() {
+  const lines = (await git(["count-objects", "-v"])).split("\n").map((line) => line.split(": "));
+  if (lines.some(([name]) => name === "alternate")) return null;
+  const counts = new Map(lines.map(([name, value]) => [name, Number(value)]));
+  const sum = (...names) => names.reduce((total, name) => total + counts.get(name), 0);
+  return { objects: sum("count", "in-pack"), bytes: 1024 * sum("size", "size-pack") };
 }
 async function readConfig(name, url) {
   try {
@@ -238,7 +245,7 @@ var Transport = class _Transport {
   /** Sends a request, once.
    * @param target path and query
    * @throws the error of the network */
-  send(method, target, given, body, sent) {
+  send(method, target, given, body, { sent = () => void 0, signal }) {
     const { protocol, hostname, port } = this.#origin;
     const json = body !== void 0 && "json" in body ? JSON.stringify(body.json) : null;
     const headers = { ...given };
@@ -255,7 +262,16 @@ var Transport = class _Transport {
         reject(error);
       };
       const { request: open } = protocol === "https:" ? import_node_https.default : import_node_http.default;
-      const settings = { hostname, port, method, path: target, headers, agent: this.#agent, timeout: SILENCE_MS };
+      const settings = {
+        hostname,
+        port,
+        method,
+        path: target,
+        headers,
+        agent: this.#agent,
+        timeout: SILENCE_MS,
+        signal
+      };
       const request = open({ ...settings, ...this.#options }, (response) => {
         const pieces = [];
         response.on("data", (piece) => pieces.push(piece));
@@ -333,21 +349,23 @@ var Api = class _Api {
   }
   /** Sends a request, again and again while the network or the server fails.
    * @param path below the repository's; with two slashes at the beginning, below `/api`
+   * @param how what differs from other requests
    * @returns the JSON of the answer; null: it has none
    * @throws ApiError, and the error of the network */
-  ask(method, path, body, sent = () => void 0) {
+  ask(method, path, body, how = {}) {
     const target = path.startsWith("//") ? `/api${path.slice(1)}` : this.#base + path;
-    return persist(async () => {
+    const attempt = async () => {
       for (; ; ) {
         const { header } = this.#credentials;
         const headers = { "User-Agent": "git-remote-holdfast", Accept: "application/json" };
         const authorized = header === null ? headers : { ...headers, Authorization: header };
-        const answer = await this.#transport.send(method, target, authorized, body, sent);
+        const answer = await this.#transport.send(method, target, authorized, body, how);
         if (answer.status === 401 && await this.#askUser(header)) continue;
         if (answer.status !== 401) await this.#credentials.approve();
         return readAnswer(answer);
       }
-    });
+    };
+    return how.tries === 1 ? attempt() : persist(attempt);
   }
   /** Ends the connections. */
   close() {
@@ -361,9 +379,97 @@ var Api = class _Api {
   }
 };
 
+// src/helper/packs.ts
+var import_node_crypto = require("node:crypto");
+var import_node_events = require("node:events");
+var import_node_fs2 = require("node:fs");
+var HEADER_BYTES = 12;
+var RunningPack = class _RunningPack {
+  #child;
+  #pieces;
+  /** Read, and not written yet. */
+  #begun = Buffer.alloc(0);
+  constructor(child) {
+    this.#child = child;
+    this.#pieces = child.stdout[Symbol.asyncIterator]();
+  }
+  /** Begins to pack what some objects reach and others do not. */
+  static start(tips, had) {
+    const args = ["pack-objects", "-q", "--thin", "--revs", "--stdout", "--delta-base-offset"];
+    const child = startGit(args);
+    writeLines(child, [...tips, "--not", ...had]);
+    return new _RunningPack(child);
+  }
+  /** How many objects it has: known before they are packed.
+   * @throws Error when git cannot pack them */
+  async count() {
+    while (this.#begun.length < HEADER_BYTES) {
+      const piece = await this.#next();
+      if (piece === null) throw new Error("git pack-objects made no pack");
+      this.#begun = Buffer.concat([this.#begun, piece]);
+    }
+    return this.#begun.readUInt32BE(HEADER_BYTES - 4);
+  }
+  /** Writes it, as parts.
+   * @throws Error when git cannot pack it, or the disk is full */
+  async write(options) {
+    let number = options.first;
+    let writer = null;
+    for (let piece = this.#begun; piece !== null; piece = await this.#next()) {
+      for (let at = 0; at < piece.length; ) {
+        writer ??= new PartWriter(number, options.pathOf(number), options.sizes.next().value);
+        const taken = piece.subarray(at, at + writer.leftBytes);
+        await writer.add(taken);
+        at += taken.length;
+        if (writer.leftBytes > 0) continue;
+        options.ready(await writer.end());
+        writer = null;
+        number += 1;
+      }
+    }
+    if (writer !== null) options.ready(await writer.end());
+  }
+  /** Ends it. */
+  stop() {
+    this.#child.stop();
+  }
+  async #next() {
+    const { value, done } = await this.#pieces.next();
+    if (done !== true) return value;
+    await this.#child.ended;
+    return null;
+  }
+};
+var PartWriter = class {
+  #number;
+  #file;
+  #hash = (0, import_node_crypto.createHash)("sha256");
+  #mostBytes;
+  #sizeBytes = 0;
+  constructor(number, path, mostBytes) {
+    this.#number = number;
+    this.#mostBytes = mostBytes;
+    this.#file = (0, import_node_fs2.createWriteStream)(path);
+  }
+  /** Bytes that it may still get. */
+  get leftBytes() {
+    return this.#mostBytes - this.#sizeBytes;
+  }
+  async add(bytes) {
+    this.#hash.update(bytes);
+    this.#sizeBytes += bytes.length;
+    if (!this.#file.write(bytes)) await (0, import_node_events.once)(this.#file, "drain");
+  }
+  async end() {
+    this.#file.end();
+    await (0, import_node_events.once)(this.#file, "close");
+    return { number: this.#number, sizeBytes: this.#sizeBytes, sha256: this.#hash.digest("hex") };
+  }
+};
+
 // src/helper/plan.ts
 var FIRST_OBJECTS = 5e4;
-var Plan = class {
+var Plan = class _Plan {
   #steps;
   /** Those that were cut, and not taken yet. */
   #cut = [];
@@ -374,9 +480,25 @@ var Plan = class {
   bytes = 0;
   /** Whether that is all. */
   isWhole = false;
-  /** @see planSteps */
-  constructor(wanted, had, limits) {
-    this.#steps = planSteps(wanted, had, limits);
+  constructor(steps) {
+    this.#steps = steps;
+  }
+  /** Cuts what `wanted` reach and `had` do not.
+   * @see planSteps */
+  static cut(wanted, had, limits) {
+    return new _Plan(planSteps(wanted, had, limits));
+  }
+  /** One step of all that `wanted` reach and `had` do not: its pack is begun, which tells how many
+   * objects that is.
+   * @param most bytes of it, and of its trees, at most
+   * @throws Error when git cannot pack it */
+  static async whole(wanted, had, most) {
+    const pack = RunningPack.start(wanted, await findLocal(had));
+    const { bytes, treeBytes } = most;
+    const step = { tips: wanted, covers: [], objects: await pack.count(), bytes, treeBytes, pack };
+    const plan = new _Plan(nothing());
+    plan.#add(step);
+    return plan;
   }
   /** Whether the whole history has at most so much. */
   async isWithin({ objects, bytes }) {
@@ -398,6 +520,7 @@ var Plan = class {
   }
   /** Cuts no more. */
   async stop() {
+    for (const { pack } of this.#cut) pack?.stop();
     await this.#next?.catch(() => void 0);
     await this.#steps.return();
   }
@@ -415,18 +538,23 @@ var Plan = class {
       this.isWhole = true;
       return false;
     }
-    this.#cut.push(value);
-    this.count += 1;
-    this.objects += value.objects;
-    this.bytes += value.bytes;
+    this.#add(value);
     return true;
   }
+  #add(step) {
+    this.#cut.push(step);
+    this.count += 1;
+    this.objects += step.objects;
+    this.bytes += step.bytes;
+  }
 };
+async function* nothing() {
+}
 async function* planSteps(wanted, had, limits) {
   const known = await findLocal(had);
   const cut = new Cut(limits);
-  for await (const lines2 of listObjects(wanted, known)) {
-    for (const line of lines2) {
+  for await (const lines of listObjects(wanted, known)) {
+    for (const line of lines) {
       const [type, bytes, storedBytes, ...ids] = line.split(" ");
       const [oid, ...parents] = type === "commit" ? ids.filter((id) => id !== "") : [];
       if (oid !== void 0) cut.begin(oid, parents);
@@ -580,22 +708,22 @@ var Progress = class {
 };
 
 // src/helper/saved.ts
-var import_node_crypto = require("node:crypto");
-var import_node_fs3 = require("node:fs");
+var import_node_crypto2 = require("node:crypto");
+var import_node_fs4 = require("node:fs");
 var import_node_path = require("node:path");
 
 // src/helper/lock.ts
-var import_node_fs2 = require("node:fs");
+var import_node_fs3 = require("node:fs");
 function lock(path) {
   for (let tries = 0; tries < 2; tries++) {
     try {
-      const file = (0, import_node_fs2.openSync)(path, "wx");
-      (0, import_node_fs2.writeFileSync)(file, String(process.pid));
-      (0, import_node_fs2.closeSync)(file);
+      const file = (0, import_node_fs3.openSync)(path, "wx");
+      (0, import_node_fs3.writeFileSync)(file, String(process.pid));
+      (0, import_node_fs3.closeSync)(file);
       return true;
     } catch {
-      if (isAlive(Number((0, import_node_fs2.readFileSync)(path, "utf8")))) return false;
-      (0, import_node_fs2.unlinkSync)(path);
+      if (isAlive(Number((0, import_node_fs3.readFileSync)(path, "utf8")))) return false;
+      (0, import_node_fs3.unlinkSync)(path);
     }
   }
   return false;
@@ -622,10 +750,10 @@ var Saved = class _Saved {
   /** Opens the folder of a URL, or another one while a push from here to the same URL uses that. */
   static open(url) {
     const gitDir = (0, import_node_path.resolve)(process.env["GIT_DIR"] ?? ".git");
-    const name = (0, import_node_crypto.createHash)("sha256").update(url).digest("hex").slice(0, 16);
+    const name = (0, import_node_crypto2.createHash)("sha256").update(url).digest("hex").slice(0, 16);
     for (const candidate of [name, `${name}-${process.pid}`]) {
       const dir = (0, import_node_path.join)(gitDir, "holdfast", candidate);
-      (0, import_node_fs3.mkdirSync)(dir, { recursive: true });
+      (0, import_node_fs4.mkdirSync)(dir, { recursive: true });
       if (lock((0, import_node_path.join)(dir, "lock"))) return new _Saved(dir, candidate !== name);
     }
     throw new Error("the folder holdfast in the repository's directory cannot be locked");
@@ -633,7 +761,7 @@ var Saved = class _Saved {
   /** What was under way when it was cut; null: nothing. */
   read() {
     try {
-      return JSON.parse((0, import_node_fs3.readFileSync)((0, import_node_path.join)(this.#dir, "upload.json"), "utf8"));
+      return JSON.parse((0, import_node_fs4.readFileSync)((0, import_node_path.join)(this.#dir, "upload.json"), "utf8"));
     } catch {
       return null;
     }
@@ -641,28 +769,28 @@ var Saved = class _Saved {
   /** Writes what is under way. */
   write(upload) {
     const path = (0, import_node_path.join)(this.#dir, "upload.json");
-    (0, import_node_fs3.writeFileSync)(`${path}.new`, JSON.stringify(upload));
-    (0, import_node_fs3.renameSync)(`${path}.new`, path);
+    (0, import_node_fs4.writeFileSync)(`${path}.new`, JSON.stringify(upload));
+    (0, import_node_fs4.renameSync)(`${path}.new`, path);
   }
   pathOf(part) {
     return (0, import_node_path.join)(this.#dir, `${part}.part`);
   }
   /** Removes the files of parts. */
   drop(parts) {
-    for (const { number } of parts) (0, import_node_fs3.rmSync)(this.pathOf(number), { force: true });
+    for (const { number } of parts) (0, import_node_fs4.rmSync)(this.pathOf(number), { force: true });
   }
   /** Removes the files of all parts, also of a pack that was not finished. */
   dropAll() {
-    for (const name of (0, import_node_fs3.readdirSync)(this.#dir)) if (name.endsWith(".part")) (0, import_node_fs3.rmSync)((0, import_node_path.join)(this.#dir, name));
+    for (const name of (0, import_node_fs4.readdirSync)(this.#dir)) if (name.endsWith(".part")) (0, import_node_fs4.rmSync)((0, import_node_path.join)(this.#dir, name));
   }
   /** Forgets everything. */
   clear() {
-    (0, import_node_fs3.rmSync)(this.#dir, { recursive: true, force: true });
+    (0, import_node_fs4.rmSync)(this.#dir, { recursive: true, force: true });
   }
   /** Lets others use the folder. */
   close() {
     if (this.#isSpare) this.clear();
-    else (0, import_node_fs3.rmSync)((0, import_node_path.join)(this.#dir, "lock"), { force: true });
+    else (0, import_node_fs4.rmSync)((0, import_node_path.join)(this.#dir, "lock"), { force: true });
   }
 };
 
@@ -670,18 +798,22 @@ var Saved = class _Saved {
 var MIB2 = 1024 * 1024;
 var PLAIN_OBJECTS = 5e4;
 var PLAIN_BYTES = 32 * MIB2;
-var STEP_OBJECTS = 2e5;
-var STEP_BYTES = 64 * MIB2;
+var STEP_OBJECTS = 45e4;
+var STEP_BYTES = 256 * MIB2;
 var STEP_TREE_BYTES = 128 * MIB2;
 var PART_BYTES = 16 * MIB2;
+var FIRST_PART_BYTES = 1 * MIB2;
+var PARTS_OF_A_SIZE = 200;
 var Sizes = class _Sizes {
   plain;
   step;
-  partBytes;
-  constructor(plain, step, partBytes) {
+  #partBytes;
+  #mostPartBytes;
+  constructor(plain, step, partBytes, mostPartBytes) {
     this.plain = plain;
     this.step = step;
-    this.partBytes = partBytes;
+    this.#partBytes = partBytes;
+    this.#mostPartBytes = mostPartBytes;
   }
   /** @throws Error for a setting that is no number */
   static async read() {
@@ -696,17 +828,26 @@ var Sizes = class _Sizes {
         bytes: await readSize("holdfast.stepBytes", STEP_BYTES, most),
         treeBytes: STEP_TREE_BYTES
       },
-      await readSize("holdfast.partBytes", PART_BYTES, most)
+      await readSize("holdfast.partBytes", PART_BYTES, most),
+      most
     );
   }
-  /** The same, within the server's limits. A pack may be larger than what git has stored of it. */
+  /** The same, within the server's limits. A pack may be larger than what git has stored of it, and
+   * have some objects that were not counted. */
   within(limits) {
     const step = {
       ...this.step,
-      objects: Math.min(this.step.objects, Math.max(1, Math.floor(limits.stepObjects / 2))),
+      objects: Math.min(this.step.objects, Math.max(1, Math.floor(0.9 * limits.stepObjects))),
       bytes: Math.min(this.step.bytes, Math.max(1, Math.floor(limits.stepBytes / 2)))
     };
-    return new _Sizes(this.plain, step, Math.min(this.partBytes, limits.partBytes));
+    return new _Sizes(this.plain, step, this.#partBytes, limits.partBytes);
+  }
+  /** Bytes of a pack's parts, one after the other: the last may have fewer. */
+  *parts() {
+    for (let before = 0; ; before++) {
+      const usual = this.#partBytes * 2 ** Math.floor(before / PARTS_OF_A_SIZE);
+      yield Math.min(usual, FIRST_PART_BYTES * 2 ** before, this.#mostPartBytes);
+    }
   }
   /** Whether steps are cut alike. */
   isSame({ step }) {
@@ -718,68 +859,12 @@ var Sizes = class _Sizes {
     const halve = (most) => Math.max(1, Math.floor(most / 2));
     const step = { objects: Math.floor(objects / 2), bytes: halve(bytes), treeBytes: halve(treeBytes) };
     const isSmaller = step.objects < this.step.objects || step.bytes < this.step.bytes;
-    return step.objects < 1 || !isSmaller ? null : new _Sizes(this.plain, step, this.partBytes);
+    return step.objects < 1 || !isSmaller ? null : new _Sizes(this.plain, step, this.#partBytes, this.#mostPartBytes);
   }
 };
 
-// src/helper/upload.ts
+// src/helper/steps.ts
 var import_promises2 = require("node:timers/promises");
-
-// src/helper/packs.ts
-var import_node_crypto2 = require("node:crypto");
-var import_node_events = require("node:events");
-var import_node_fs4 = require("node:fs");
-async function writePack(tips, had, options) {
-  const args = ["pack-objects", "-q", "--thin", "--revs", "--stdout", "--delta-base-offset"];
-  const child = startGit(args);
-  writeLines(child, lines(tips, had));
-  const parts = [];
-  let writer = null;
-  const end = async () => {
-    if (writer === null) return;
-    parts.push(await writer.end());
-    options.ready(parts.at(-1));
-    writer = null;
-  };
-  for await (const piece of child.stdout) {
-    for (let at = 0; at < piece.length; ) {
-      if (writer?.sizeBytes === options.partBytes) await end();
-      const number = options.first + parts.length;
-      writer ??= new PartWriter(number, options.pathOf(number));
-      const taken = piece.subarray(at, at + options.partBytes - writer.sizeBytes);
-      await writer.add(taken);
-      at += taken.length;
-    }
-  }
-  await end();
-  await child.ended;
-  return parts;
-}
-function* lines(tips, had) {
-  yield* tips;
-  yield "--not";
-  yield* had;
-}
-var PartWriter = class {
-  #number;
-  #file;
-  #hash = (0, import_node_crypto2.createHash)("sha256");
-  sizeBytes = 0;
-  constructor(number, path) {
-    this.#number = number;
-    this.#file = (0, import_node_fs4.createWriteStream)(path);
-  }
-  async add(bytes) {
-    this.#hash.update(bytes);
-    this.sizeBytes += bytes.length;
-    if (!this.#file.write(bytes)) await (0, import_node_events.once)(this.#file, "drain");
-  }
-  async end() {
-    this.#file.end();
-    await (0, import_node_events.once)(this.#file, "close");
-    return { number: this.#number, sizeBytes: this.sizeBytes, sha256: this.#hash.digest("hex") };
-  }
-};
 
 // src/helper/sending.ts
 var SIDE_BY_SIDE = 4;
@@ -825,7 +910,7 @@ var Sending = class {
     try {
       const body = { path: this.#saved.pathOf(part.number), sizeBytes: part.sizeBytes };
       const path = `/uploads/${this.#id}/parts/${part.number}?sha256=${part.sha256}`;
-      await this.#api.ask("PUT", path, body, this.#count);
+      await this.#api.ask("PUT", path, body, { sent: this.#count });
     } finally {
       this.#running -= 1;
       this.#next();
@@ -847,9 +932,182 @@ var Sending = class {
   }
 };
 
-// src/helper/upload.ts
+// src/helper/steps.ts
 var AHEAD = 2;
 var LOOK_MS = 1e3;
+var FAST_PART_MS = 300;
+var MIN_INNER_PART_BYTES = 1024 * 1024;
+var TooLargeStep = class extends Error {
+};
+var StepSender = class {
+  #context;
+  #sending;
+  #stop = new AbortController();
+  /** The highest number of a part that the server had before. */
+  #lastThere;
+  #last = Promise.resolve();
+  #running = [];
+  #indexed = 0;
+  constructor(context, { parts }) {
+    this.#context = context;
+    const { api, saved, upload, progress } = context;
+    this.#sending = new Sending(api, saved, upload.id, parts, (bytes) => progress.count(bytes));
+    this.#lastThere = parts.reduce((last, { part }) => Math.max(last, part), 0);
+  }
+  /** Sends the steps that were packed before, then those of a plan.
+   * @throws TooLargeStep, ApiError, Error */
+  async send(plan) {
+    const waiting = [...this.#context.upload.steps];
+    const waitingObjects = waiting.reduce((sum, step) => sum + step.objects, 0);
+    const show = () => {
+      const total = plan.isWhole ? waitingObjects + plan.objects : null;
+      this.#context.progress.show("Sending objects", this.#indexed, total);
+    };
+    show();
+    try {
+      for (const step of waiting) {
+        for (const part of step.parts) this.#sending.add(part);
+        this.#follow({ step, packing: Promise.resolve(step), first: Promise.resolve(null) }, show);
+      }
+      for await (const step of plan.take()) {
+        while (this.#running.length > AHEAD) await this.#running.shift();
+        const underWay = this.#pack(step);
+        this.#follow(underWay, show);
+        await Promise.race([underWay.packing, this.#last.then(() => underWay.packing)]);
+      }
+      if (plan.count + waiting.length > 1)
+        this.#context.say(`Sending ${waitingObjects + plan.objects} objects in ${plan.count + waiting.length} steps`);
+      show();
+      for (const one of this.#running) await one;
+    } finally {
+      this.#stop.abort();
+      this.#sending.stop();
+      await Promise.allSettled([...this.#running, this.#last]);
+    }
+  }
+  /** Has a step indexed after those before it. */
+  #follow(underWay, show) {
+    const before = this.#last;
+    this.#last = (async () => {
+      const first = await underWay.first;
+      await before;
+      if (first === null || !await this.#indexArriving(underWay.step, first)) {
+        const packed = await underWay.packing;
+        await this.#sending.awaitParts(packed.parts);
+        await this.#index(packed);
+      }
+      this.#finish(await underWay.packing);
+      show();
+    })();
+    this.#last.catch(() => this.#sending.stop());
+    this.#running.push(this.#last);
+  }
+  #pack({ pack: begun, ...step }) {
+    const { upload, saved, sizes, had } = this.#context;
+    const from = upload.nextPart;
+    const parts = [];
+    let tellFirst = () => void 0;
+    const first = new Promise((resolve2) => tellFirst = resolve2);
+    const ready = (part) => {
+      parts.push(part);
+      upload.nextPart = part.number + 1;
+      this.#sending.add(part);
+      if (parts.length > 1) return;
+      const startMs = Date.now();
+      const mayBegin = from > this.#lastThere && part.sizeBytes >= MIN_INNER_PART_BYTES;
+      const sent = this.#sending.awaitParts([part]);
+      sent.then(
+        () => tellFirst(mayBegin && Date.now() - startMs < FAST_PART_MS ? from : null),
+        () => tellFirst(null)
+      );
+    };
+    const packing = (async () => {
+      try {
+        const pack = begun ?? RunningPack.start(step.tips, await findLocal(had));
+        if (this.#stop.signal.aborted) pack.stop();
+        this.#stop.signal.addEventListener("abort", () => pack.stop(), { once: true });
+        const pathOf = (part) => saved.pathOf(part);
+        await pack.write({ sizes: sizes.parts(), first: from, pathOf, ready });
+      } catch (error) {
+        tellFirst(null);
+        saved.drop(parts);
+        throw error;
+      }
+      const packed = { ...step, parts };
+      for (const oid of step.covers) had.delete(oid);
+      for (const oid of step.tips) had.add(oid);
+      upload.steps.push(packed);
+      saved.write(upload);
+      return packed;
+    })();
+    packing.catch(() => void 0);
+    return { step, packing, first };
+  }
+  /** Has a step indexed while its parts are sent.
+   * @returns false: it must be done once they are all there */
+  async #indexArriving({ tips }, from) {
+    const { api, upload } = this.#context;
+    const signal = this.#stop.signal;
+    try {
+      await api.ask("POST", `/uploads/${upload.id}/steps`, { json: { from, tips } }, { tries: 1, signal });
+      return true;
+    } catch (error) {
+      if (error instanceof ApiError && isTooLarge(error)) throw new TooLargeStep(error.message);
+      if (error instanceof ApiError && isFinal(error)) throw error;
+      return false;
+    }
+  }
+  /** Has a step indexed whose parts are there. If the connection is cut, the server may have done
+   * it, or go on. */
+  async #index(step) {
+    const { api, upload } = this.#context;
+    const numbers = step.parts.map(({ number }) => number);
+    for (; ; ) {
+      try {
+        await api.ask("POST", `/uploads/${upload.id}/steps`, { json: { parts: numbers, tips: step.tips } });
+        return;
+      } catch (error) {
+        if (error instanceof ApiError && isTooLarge(error)) throw new TooLargeStep(error.message);
+        const isUnsure = error instanceof ApiError && (error.status === 409 || error.status === 422);
+        const status = isUnsure ? await findUpload(api, upload.id) : null;
+        if (status === null) throw error;
+        if (status.underWay !== null) await (0, import_promises2.setTimeout)(LOOK_MS);
+        else if (numbers.every((number) => status.parts.some(({ part }) => part === number))) throw error;
+        else if (await listNew(step.tips, await findLocal(status.tips)) === 0) return;
+        else throw error;
+      }
+    }
+  }
+  #finish(step) {
+    const { upload, saved } = this.#context;
+    upload.steps = upload.steps.filter((other) => other !== step);
+    saved.write(upload);
+    saved.drop(step.parts);
+    this.#indexed += step.objects;
+  }
+};
+function isTooLarge({ status, code, limitKind }) {
+  return status === 413 && code !== null && limitKind !== "quota" && limitKind !== "object";
+}
+function isFinal({ status, code }) {
+  const mayPass = [408, 409, 429].includes(status) || status >= 500;
+  return code !== null && !mayPass && code !== "invalid" && code !== "corrupt-pack";
+}
+async function findUpload(api, id) {
+  try {
+    return await api.ask("GET", `/uploads/${id}`);
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return null;
+    throw error;
+  }
+}
+async function listNew(tips, known) {
+  const args = ["rev-list", "--objects", "--no-object-names", "--max-count=1", "--stdin"];
+  const lines = (await git(args, [...tips, ...known.map((oid) => `^${oid}`)])).split("\n");
+  return lines[0] === "" ? 0 : 1;
+}
+
+// src/helper/upload.ts
 async function sendLargePush(api, saved, push, sizes, progress, say) {
   const upload = new Upload(api, saved, push, sizes, progress, say);
   return upload.run();
@@ -906,7 +1164,7 @@ var Upload = class {
     const isCut = this.#upload.id === "";
     const known = isCut ? this.#saved.read() : this.#upload;
     if (known !== null) {
-      const status2 = await this.#find(known.id);
+      const status2 = await findUpload(this.#api, known.id);
       const isSame = known.options.join("\n") === this.#push.options.join("\n");
       if (status2 !== null && !status2.complete && isSame) {
         this.#upload = known;
@@ -923,15 +1181,6 @@ var Upload = class {
     this.#saved.write(this.#upload);
     this.#had = new Set(this.#push.had);
     return status;
-  }
-  /** @returns null: it has ended */
-  async #find(id) {
-    try {
-      return await this.#api.ask("GET", `/uploads/${id}`);
-    } catch (error) {
-      if (error instanceof ApiError && error.status === 404) return null;
-      throw error;
-    }
   }
   async #begin(wanted) {
     try {
@@ -965,6 +1214,25 @@ var Upload = class {
     for (const { tips: own, covers } of this.#upload.steps) this.#note(own, covers);
     this.#saved.write(this.#upload);
   }
+  async #sendSteps(status) {
+    const plan = this.#plan ??= Plan.cut(this.#wanted, [...this.#had], this.#sizes.step);
+    try {
+      const next = this.#refused === null ? null : await plan.first();
+      if (next !== null && next.tips.join() === this.#refused?.tips.join()) throw new Error(this.#refused.reason);
+      const context = {
+        api: this.#api,
+        saved: this.#saved,
+        sizes: this.#sizes,
+        progress: this.#progress,
+        say: this.#say,
+        upload: this.#upload,
+        had: this.#had
+      };
+      await new StepSender(context, status).send(plan);
+    } finally {
+      await this.#dropPlan();
+    }
+  }
   /** Drops the packed steps; their parts' numbers are not used again. */
   #forgetSteps() {
     this.#saved.drop(this.#upload.steps.flatMap(({ parts }) => parts));
@@ -978,97 +1246,6 @@ var Upload = class {
   #note(tips, covers) {
     for (const oid of covers) this.#had.delete(oid);
     for (const oid of tips) this.#had.add(oid);
-  }
-  /** Packs, sends and indexes the steps that the server lacks. Packing is ahead of sending, and
-   * sending of indexing, but steps are indexed in order. */
-  async #sendSteps(status) {
-    const plan = this.#plan ??= new Plan(this.#wanted, [...this.#had], this.#sizes.step);
-    const waiting = [...this.#upload.steps];
-    const waitingObjects = waiting.reduce((sum, step) => sum + step.objects, 0);
-    let indexed = 0;
-    const show = () => this.#progress.show("Sending objects", indexed, plan.isWhole ? waitingObjects + plan.objects : null);
-    show();
-    const sending = new Sending(
-      this.#api,
-      this.#saved,
-      this.#upload.id,
-      status.parts,
-      (bytes) => this.#progress.count(bytes)
-    );
-    const running = [];
-    let last = Promise.resolve();
-    const follow = (step) => {
-      const before = last;
-      last = (async () => {
-        await sending.awaitParts(step.parts);
-        await before;
-        await this.#index(step);
-        indexed += step.objects;
-        show();
-      })();
-      last.catch(() => sending.stop());
-      running.push(last);
-    };
-    try {
-      const next = this.#refused === null ? null : await plan.first();
-      if (next !== null && next.tips.join() === this.#refused?.tips.join()) throw new Error(this.#refused.reason);
-      for (const step of waiting) {
-        for (const part of step.parts) sending.add(part);
-        follow(step);
-      }
-      for await (const step of plan.take()) {
-        while (running.length > AHEAD) await running.shift();
-        follow(await this.#pack(step, sending));
-      }
-      if (plan.count + waiting.length > 1)
-        this.#say(`Sending ${waitingObjects + plan.objects} objects in ${plan.count + waiting.length} steps`);
-      show();
-      for (const one of running) await one;
-    } finally {
-      await this.#dropPlan();
-      sending.stop();
-      await Promise.allSettled([...running, last]);
-    }
-  }
-  async #pack(step, sending) {
-    const parts = await writePack(step.tips, await findLocal(this.#had), {
-      partBytes: this.#sizes.partBytes,
-      first: this.#upload.nextPart,
-      pathOf: (part) => this.#saved.pathOf(part),
-      ready: (part) => sending.add(part)
-    });
-    const packed = { ...step, parts };
-    this.#note(step.tips, step.covers);
-    this.#upload.nextPart += parts.length;
-    this.#upload.steps.push(packed);
-    this.#saved.write(this.#upload);
-    return packed;
-  }
-  /** Has a step indexed. If the connection is cut, the server may have done it, or go on. */
-  async #index(step) {
-    const { id } = this.#upload;
-    const numbers = step.parts.map(({ number }) => number);
-    for (; ; ) {
-      try {
-        await this.#api.ask("POST", `/uploads/${id}/steps`, { json: { parts: numbers, tips: step.tips } });
-        break;
-      } catch (error) {
-        if (error instanceof ApiError && isTooLarge(error)) throw new TooLargeStep(error.message);
-        const isUnsure = error instanceof ApiError && (error.status === 409 || error.status === 422);
-        const status = isUnsure ? await this.#find(id) : null;
-        if (status === null) throw error;
-        if (status.underWay !== null) await (0, import_promises2.setTimeout)(LOOK_MS);
-        else if (numbers.every((number) => status.parts.some(({ part }) => part === number))) throw error;
-        else if (await this.#isThere(step, status)) break;
-        else throw error;
-      }
-    }
-    this.#upload.steps = this.#upload.steps.filter((other) => other !== step);
-    this.#saved.write(this.#upload);
-    this.#saved.drop(step.parts);
-  }
-  async #isThere({ tips }, status) {
-    return await listNew(tips, await findLocal(status.tips)) === 0;
   }
   async #complete() {
     const { moves, atomic } = this.#push;
@@ -1085,31 +1262,22 @@ var Upload = class {
     return new Map(result.refs.map(({ name, refused }) => [name, refused]));
   }
 };
-var TooLargeStep = class extends Error {
-};
-function isTooLarge({ status, code, limitKind }) {
-  return status === 413 && code !== null && limitKind !== "quota" && limitKind !== "object";
-}
-async function listNew(tips, known) {
-  const args = ["rev-list", "--objects", "--no-object-names", "--max-count=1", "--stdin"];
-  const lines2 = (await git(args, [...tips, ...known.map((oid) => `^${oid}`)])).split("\n");
-  return lines2[0] === "" ? 0 : 1;
-}
 async function firstIndex(values, meets) {
   for (const [i, value] of values.entries()) if (await meets(value)) return i;
   return values.length;
 }
 
 // src/helper/push.ts
-async function pushBatch(context, lines2) {
-  const moves = await readMoves(context, lines2);
+var WHOLE_TIPS = 1e4;
+async function pushBatch(context, lines) {
+  const moves = await readMoves(context, lines);
   const sizes = await Sizes.read();
   const wanted = moves.flatMap((move) => move.new ?? []);
   const isDry = context.options.get("dry-run") === "true" || wanted.length === 0;
   const had = [...new Set(context.refs.values())];
-  const plan = isDry ? null : new Plan(wanted, had, sizes.step);
-  if (plan === null || await plan.isWithin(sizes.plain)) {
-    context.relay.send([...lines2, ""]);
+  const plan = isDry ? null : await planLarge(wanted, had, sizes);
+  if (plan === null) {
+    context.relay.send([...lines, ""]);
     return context.relay.block();
   }
   const isShown = context.options.get("progress") === "true" && context.options.get("verbosity") !== "0";
@@ -1138,8 +1306,20 @@ async function pushBatch(context, lines2) {
     saved.close();
   }
 }
-async function readMoves({ refs }, lines2) {
-  const specs = lines2.map((line) => /^push \+?([^:]*):(.*)$/.exec(line));
+async function planLarge(wanted, had, sizes) {
+  const totals = await readTotals();
+  const isWithin = (most) => totals !== null && totals.objects <= most.objects && totals.bytes <= most.bytes;
+  if (isWithin(sizes.plain)) return null;
+  const whole = isWithin(sizes.step) && wanted.length <= WHOLE_TIPS ? await Plan.whole(wanted, had, sizes.step) : null;
+  if (whole !== null && whole.objects > sizes.plain.objects) return whole;
+  const cut = Plan.cut(wanted, had, sizes.step);
+  const isPlain = await cut.isWithin(sizes.plain);
+  if (isPlain || whole !== null) await cut.stop();
+  if (isPlain) await whole?.stop();
+  return isPlain ? null : whole ?? cut;
+}
+async function readMoves({ refs }, lines) {
+  const specs = lines.map((line) => /^push \+?([^:]*):(.*)$/.exec(line));
   const sources = specs.flatMap((spec) => spec?.[1] || []);
   const oids = sources.length === 0 ? [] : await resolveAll(sources);
   return specs.map((spec) => {
@@ -1196,9 +1376,9 @@ var LineReader = class {
   }
   /** Lines up to an empty one, or to the end. */
   async block() {
-    const lines2 = [];
-    for (let line = await this.next(); line !== null && line !== ""; line = await this.next()) lines2.push(line);
-    return lines2;
+    const lines = [];
+    for (let line = await this.next(); line !== null && line !== ""; line = await this.next()) lines.push(line);
+    return lines;
   }
   /** Passes on everything that follows. */
   async pipe(into) {
@@ -1224,8 +1404,8 @@ var Relay = class {
     this.#lines = new LineReader(this.#child.stdout);
   }
   /** Sends lines. */
-  send(lines2) {
-    this.#child.stdin.write(Buffer.from(lines2.map((line) => `${line}
+  send(lines) {
+    this.#child.stdin.write(Buffer.from(lines.map((line) => `${line}
 `).join(""), "latin1"));
   }
   /** Reads a line of its answer. */
@@ -1253,8 +1433,8 @@ function fail(error) {
 `);
   process.exit(128);
 }
-function write(lines2) {
-  process.stdout.write(Buffer.from(lines2.map((line) => `${line}
+function write(lines) {
+  process.stdout.write(Buffer.from(lines.map((line) => `${line}
 `).join(""), "latin1"));
 }
 async function run(remote2, address2) {
@@ -1294,9 +1474,9 @@ function note({ options, pushOptions }, line, answer) {
   if (name === "push-option") pushOptions.push(value);
   else options.set(name, value);
 }
-function noteRefs({ refs }, lines2) {
+function noteRefs({ refs }, lines) {
   refs.clear();
-  for (const line of lines2) {
+  for (const line of lines) {
     const [, oid, name] = /^([0-9a-f]{40}) (\S+)/.exec(line) ?? [];
     if (oid !== void 0 && name !== void 0) refs.set(name, oid);
   }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import type { CallName } from "../../../src/repository/calls.ts";
 import { GitError } from "../../../src/format/errors.ts";
+import { MIN_INNER_PART_BYTES } from "../../../src/format/limits.ts";
 import { storePart } from "../../../src/repository/upload/part-upload.ts";
 import { newChunkCounters } from "../../../src/store/chunks/chunk-store.ts";
 import { tableExists } from "../../../src/store/sql/schema.ts";
@@ -64,8 +65,9 @@ function put(part: number, bytes: Uint8Array): Step {
   };
 }
 
-/** @param done which step it is: with an answer lost, the session says whether it was made */
-function index(done: number, parts: readonly number[], tip: string): Step {
+/** @param done which step it is: with an answer lost, the session says whether it was made
+ * @param parts their numbers, or the first of them */
+function index(done: number, parts: readonly number[] | number, tip: string): Step {
   return {
     name: `step ${done}`,
     async run(world) {
@@ -120,6 +122,23 @@ export const UPLOAD_SCENARIOS: readonly Scenario[] = [
     isLarge: true,
     begin: start,
     steps: [...SENT, complete({ [MAIN]: [first.commit.oid, fatTip], "refs/heads/side": [null, second.commit.oid] })],
+    check({ repository: { tables } }) {
+      assert.equal(tables.uploads.count(), 0);
+    },
+  },
+  {
+    name: "upload of parts up to the pack's end",
+    isLarge: true,
+    begin: start,
+    steps: [
+      begin,
+      put(1, second.pack),
+      index(1, 1, second.commit.oid),
+      put(4, fatPack.subarray(MIN_INNER_PART_BYTES)),
+      put(3, fatPack.subarray(0, MIN_INNER_PART_BYTES)),
+      index(2, 3, fatTip),
+      complete({ [MAIN]: [first.commit.oid, fatTip] }),
+    ],
     check({ repository: { tables } }) {
       assert.equal(tables.uploads.count(), 0);
     },

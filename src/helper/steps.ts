@@ -1,0 +1,252 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Api } from "./api.ts";
+import { findLocal, git } from "./git.ts";
+import { type Part, RunningPack } from "./packs.ts";
+import type { Plan, PlannedStep, Step } from "./plan.ts";
+import type { Progress } from "./progress.ts";
+import type { PackedStep, Saved, SavedUpload } from "./saved.ts";
+import type { Sizes } from "./sizes.ts";
+import { Sending } from "./sending.ts";
+import { ApiError } from "./transport.ts";
+
+/** The server's view of the session. */
+export interface Status {
+  readonly id: string;
+  readonly complete: boolean;
+  readonly steps: number;
+  readonly objects: number;
+  readonly tips: readonly string[];
+  readonly parts: readonly { readonly part: number; readonly checksum: string }[];
+  readonly underWay: unknown;
+  readonly limits: { readonly partBytes: number; readonly stepBytes: number; readonly stepObjects: number };
+}
+
+/** Packed steps that wait for the server: they take space on the disk. */
+const AHEAD = 2;
+
+/** How often the server is asked whether a step that was cut off goes on (ms). */
+const LOOK_MS = 1_000;
+
+/** A line that takes a pack's first part, a mebibyte, in this time (ms) brings each of the others in
+ * the half minute for which the server waits. */
+const FAST_PART_MS = 300;
+
+/** Bytes that parts have which are indexed while others are sent: the server's `MIN_INNER_PART_BYTES`. */
+const MIN_INNER_PART_BYTES = 1024 * 1024;
+
+/** The server cannot index a step; smaller ones it may. */
+export class TooLargeStep extends Error {}
+
+/** What the steps of a session are sent with. */
+export interface StepContext {
+  readonly api: Api;
+  readonly saved: Saved;
+  readonly sizes: Sizes;
+  readonly progress: Progress;
+  /** Tells the user a line. */
+  say(line: string): void;
+  /** What is under way: steps enter it when they are packed, and leave it when they are indexed. */
+  readonly upload: SavedUpload;
+  /** What the server has, and what is packed for it: ids of commits, mostly. */
+  readonly had: Set<string>;
+}
+
+/** A step whose pack is being made, or made. */
+interface StepUnderWay {
+  readonly step: Step;
+  readonly packing: Promise<PackedStep>;
+  /** The number of its first part, if the step may be indexed while its parts are sent, as soon as
+   * that is known; null: it may not. */
+  readonly first: Promise<number | null>;
+}
+
+/** Packs, sends and indexes the steps of a session. Packing is ahead of sending, and sending of
+ * indexing, but steps are indexed in order. */
+export class StepSender {
+  readonly #context: StepContext;
+  readonly #sending: Sending;
+  readonly #stop = new AbortController();
+  /** The highest number of a part that the server had before. */
+  readonly #lastThere: number;
+  #last: Promise<void> = Promise.resolve();
+  readonly #running: Promise<void>[] = [];
+  #indexed = 0;
+
+  constructor(context: StepContext, { parts }: Pick<Status, "parts">) {
+    this.#context = context;
+    const { api, saved, upload, progress } = context;
+    this.#sending = new Sending(api, saved, upload.id, parts, (bytes) => progress.count(bytes));
+    this.#lastThere = parts.reduce((last, { part }) => Math.max(last, part), 0);
+  }
+
+  /** Sends the steps that were packed before, then those of a plan.
+   * @throws TooLargeStep, ApiError, Error */
+  async send(plan: Plan): Promise<void> {
+    const waiting = [...this.#context.upload.steps];
+    const waitingObjects = waiting.reduce((sum, step) => sum + step.objects, 0);
+    const show = (): void => {
+      const total = plan.isWhole ? waitingObjects + plan.objects : null;
+      this.#context.progress.show("Sending objects", this.#indexed, total);
+    };
+    show();
+    try {
+      for (const step of waiting) {
+        for (const part of step.parts) this.#sending.add(part);
+        this.#follow({ step, packing: Promise.resolve(step), first: Promise.resolve(null) }, show);
+      }
+      for await (const step of plan.take()) {
+        while (this.#running.length > AHEAD) await this.#running.shift();
+        const underWay = this.#pack(step);
+        this.#follow(underWay, show);
+        // A step that is refused while it is packed ends the packing.
+        await Promise.race([underWay.packing, this.#last.then(() => underWay.packing)]);
+      }
+      if (plan.count + waiting.length > 1)
+        this.#context.say(`Sending ${waitingObjects + plan.objects} objects in ${plan.count + waiting.length} steps`);
+      show();
+      for (const one of this.#running) await one;
+    } finally {
+      this.#stop.abort();
+      this.#sending.stop();
+      await Promise.allSettled([...this.#running, this.#last]);
+    }
+  }
+
+  /** Has a step indexed after those before it. */
+  #follow(underWay: StepUnderWay, show: () => void): void {
+    const before = this.#last;
+    this.#last = (async () => {
+      const first = await underWay.first;
+      await before;
+      if (first === null || !(await this.#indexArriving(underWay.step, first))) {
+        const packed = await underWay.packing;
+        await this.#sending.awaitParts(packed.parts);
+        await this.#index(packed);
+      }
+      this.#finish(await underWay.packing);
+      show();
+    })();
+    // The loop in `send` waits for it, in order.
+    this.#last.catch(() => this.#sending.stop());
+    this.#running.push(this.#last);
+  }
+
+  #pack({ pack: begun, ...step }: PlannedStep): StepUnderWay {
+    const { upload, saved, sizes, had } = this.#context;
+    const from = upload.nextPart;
+    const parts: Part[] = [];
+    let tellFirst: (number: number | null) => void = () => undefined;
+    const first = new Promise<number | null>((resolve) => (tellFirst = resolve));
+    const ready = (part: Part): void => {
+      parts.push(part);
+      upload.nextPart = part.number + 1;
+      this.#sending.add(part);
+      if (parts.length > 1) return;
+      const startMs = Date.now();
+      // A part of another pack may be there under a number of this one.
+      const mayBegin = from > this.#lastThere && part.sizeBytes >= MIN_INNER_PART_BYTES;
+      const sent = this.#sending.awaitParts([part]);
+      sent.then(
+        () => tellFirst(mayBegin && Date.now() - startMs < FAST_PART_MS ? from : null),
+        () => tellFirst(null),
+      );
+    };
+    const packing = (async () => {
+      try {
+        const pack = begun ?? RunningPack.start(step.tips, await findLocal(had));
+        if (this.#stop.signal.aborted) pack.stop();
+        this.#stop.signal.addEventListener("abort", () => pack.stop(), { once: true });
+        const pathOf = (part: number): string => saved.pathOf(part);
+        await pack.write({ sizes: sizes.parts(), first: from, pathOf, ready });
+      } catch (error) {
+        tellFirst(null);
+        saved.drop(parts);
+        throw error;
+      }
+      const packed = { ...step, parts };
+      for (const oid of step.covers) had.delete(oid);
+      for (const oid of step.tips) had.add(oid);
+      upload.steps.push(packed);
+      saved.write(upload);
+      return packed;
+    })();
+    // Whoever waits for it is told.
+    packing.catch(() => undefined);
+    return { step, packing, first };
+  }
+
+  /** Has a step indexed while its parts are sent.
+   * @returns false: it must be done once they are all there */
+  async #indexArriving({ tips }: Step, from: number): Promise<boolean> {
+    const { api, upload } = this.#context;
+    const signal = this.#stop.signal;
+    try {
+      await api.ask("POST", `/uploads/${upload.id}/steps`, { json: { from, tips } }, { tries: 1, signal });
+      return true;
+    } catch (error) {
+      if (error instanceof ApiError && isTooLarge(error)) throw new TooLargeStep(error.message);
+      if (error instanceof ApiError && isFinal(error)) throw error;
+      return false;
+    }
+  }
+
+  /** Has a step indexed whose parts are there. If the connection is cut, the server may have done
+   * it, or go on. */
+  async #index(step: PackedStep): Promise<void> {
+    const { api, upload } = this.#context;
+    const numbers = step.parts.map(({ number }) => number);
+    for (;;) {
+      try {
+        await api.ask("POST", `/uploads/${upload.id}/steps`, { json: { parts: numbers, tips: step.tips } });
+        return;
+      } catch (error) {
+        if (error instanceof ApiError && isTooLarge(error)) throw new TooLargeStep(error.message);
+        const isUnsure = error instanceof ApiError && (error.status === 409 || error.status === 422);
+        const status = isUnsure ? await findUpload(api, upload.id) : null;
+        if (status === null) throw error;
+        if (status.underWay !== null) await sleep(LOOK_MS);
+        else if (numbers.every((number) => status.parts.some(({ part }) => part === number))) throw error;
+        else if ((await listNew(step.tips, await findLocal(status.tips))) === 0) return;
+        else throw error;
+      }
+    }
+  }
+
+  #finish(step: PackedStep): void {
+    const { upload, saved } = this.#context;
+    upload.steps = upload.steps.filter((other) => other !== step);
+    saved.write(upload);
+    saved.drop(step.parts);
+    this.#indexed += step.objects;
+  }
+}
+
+/** Whether a step exceeds a limit of the server: not the repository its quota, and not a single
+ * file the limit of files, which no smaller step changes. */
+function isTooLarge({ status, code, limitKind }: ApiError): boolean {
+  return status === 413 && code !== null && limitKind !== "quota" && limitKind !== "object";
+}
+
+/** Whether a step is refused for what it is, not for how its parts came. */
+function isFinal({ status, code }: ApiError): boolean {
+  const mayPass = [408, 409, 429].includes(status) || status >= 500;
+  return code !== null && !mayPass && code !== "invalid" && code !== "corrupt-pack";
+}
+
+/** @returns null: it has ended */
+export async function findUpload(api: Api, id: string): Promise<Status | null> {
+  try {
+    return await api.ask<Status>("GET", `/uploads/${id}`);
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return null;
+    throw error;
+  }
+}
+
+/** Whether objects lead to something that others do not reach: the number of the first such commits
+ * and tags, 0 or 1. */
+export async function listNew(tips: readonly string[], known: readonly string[]): Promise<number> {
+  const args = ["rev-list", "--objects", "--no-object-names", "--max-count=1", "--stdin"];
+  const lines = (await git(args, [...tips, ...known.map((oid) => `^${oid}`)])).split("\n");
+  return lines[0] === "" ? 0 : 1;
+}
