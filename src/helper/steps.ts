@@ -27,11 +27,11 @@ const AHEAD = 2;
 /** How often the server is asked whether a step that was cut off goes on (ms). */
 const LOOK_MS = 1_000;
 
-/** A line that takes a pack's first part, a mebibyte, in this time (ms) brings each of the others in
- * the half minute for which the server waits. */
+/** A line that takes a pack's first part, a mebibyte, in this time (ms) brings each of the others
+ * in the half minute for which the server waits. */
 const FAST_PART_MS = 300;
 
-/** Bytes that parts have which are indexed while others are sent: the server's `MIN_INNER_PART_BYTES`. */
+/** Bytes that a part has at least, if its step is indexed while others are sent. */
 const MIN_INNER_PART_BYTES = 1024 * 1024;
 
 /** The server cannot index a step; smaller ones it may. */

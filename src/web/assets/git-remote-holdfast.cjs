@@ -818,17 +818,17 @@ var Sizes = class _Sizes {
   /** @throws Error for a setting that is no number */
   static async read() {
     const most = Number.MAX_SAFE_INTEGER;
+    const [plainObjects, plainBytes, stepObjects, stepBytes, partBytes] = await Promise.all([
+      readSize("holdfast.plainObjects", PLAIN_OBJECTS, most),
+      readSize("holdfast.plainBytes", PLAIN_BYTES, most),
+      readSize("holdfast.stepObjects", STEP_OBJECTS, most),
+      readSize("holdfast.stepBytes", STEP_BYTES, most),
+      readSize("holdfast.partBytes", PART_BYTES, most)
+    ]);
     return new _Sizes(
-      {
-        objects: await readSize("holdfast.plainObjects", PLAIN_OBJECTS, most),
-        bytes: await readSize("holdfast.plainBytes", PLAIN_BYTES, most)
-      },
-      {
-        objects: await readSize("holdfast.stepObjects", STEP_OBJECTS, most),
-        bytes: await readSize("holdfast.stepBytes", STEP_BYTES, most),
-        treeBytes: STEP_TREE_BYTES
-      },
-      await readSize("holdfast.partBytes", PART_BYTES, most),
+      { objects: plainObjects, bytes: plainBytes },
+      { objects: stepObjects, bytes: stepBytes, treeBytes: STEP_TREE_BYTES },
+      partBytes,
       most
     );
   }
