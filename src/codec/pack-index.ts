@@ -36,10 +36,10 @@ export interface PackIndex {
   /** Entries of the pack itself. */
   readonly count: number;
   /** Offset in the pack of each entry (bytes); the last ends at `end`. */
-  readonly offsets: Uint32Array;
+  readonly offsets: Float64Array;
   readonly end: number;
   /** Inflated size of each object (bytes). */
-  readonly sizes: Uint32Array;
+  readonly sizes: Float64Array;
   /** Base entry of each delta; `NO_INDEX` for others. */
   readonly bases: Column<PackEntry>;
   readonly entryNodes: Column<PackNode>;
@@ -141,9 +141,9 @@ export function* readPointers({ pointers }: Pick<PackIndex, "pointers">): Genera
 /** The index of a push without a pack: it only deletes refs, or points them at stored objects. */
 export const EMPTY_INDEX: PackIndex = {
   count: 0,
-  offsets: new Uint32Array(),
+  offsets: new Float64Array(),
   end: 0,
-  sizes: new Uint32Array(),
+  sizes: new Float64Array(),
   bases: new Uint32Array(),
   entryNodes: new Uint32Array(),
   entryEdges: new Uint32Array(),

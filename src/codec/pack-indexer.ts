@@ -139,8 +139,8 @@ export class PackIndexer {
 
   /** Offsets of the entries read so far, and the end of the last complete one (bytes in the
    * pack). */
-  boundaries(): { offsets: Uint32Array; end: number } {
-    return { offsets: this.#words("offsets", this.count), end: this.#value("entriesEnd") };
+  boundaries(): { offsets: Float64Array; end: number } {
+    return { offsets: this.#doubles("offsets", this.count), end: this.#value("entriesEnd") };
   }
 
   /** A buffer for more of the pack, never empty. The view is valid until `step`. */
@@ -178,7 +178,7 @@ export class PackIndexer {
     if (status === STATUS.needLarge) {
       const base = this.#value("neededBase");
       const address = this.#value("neededContent");
-      const size = this.#words("sizes", base + 1)[base]!;
+      const size = this.sizeOf(base);
       const content = address === 0 ? null : new Uint8Array(this.#exports.memory.buffer, address, size);
       return { kind: "large", delta: this.#value("neededDelta"), base, content };
     }
@@ -224,14 +224,14 @@ export class PackIndexer {
   place(entry: PackEntry): MadeEntry {
     const made = this.#made.get(entry);
     if (made !== undefined) return made;
-    const offsets = this.#words("offsets", this.count);
+    const offsets = this.#doubles("offsets", this.count);
     const offset = offsets[entry]!;
     return { offset, length: (offsets[entry + 1] ?? this.#value("entriesEnd")) - offset };
   }
 
   /** Size of an entry's object (bytes); undefined for an unresolved delta. */
   sizeOf(entry: PackEntry): number {
-    return this.#words("sizes", entry + 1)[entry]!;
+    return this.#doubles("sizes", entry + 1)[entry]!;
   }
 
   /** Counts work done for the pack outside of the module.
@@ -252,9 +252,9 @@ export class PackIndexer {
     const nodes = this.#value("nodeCount");
     return {
       count: this.count,
-      offsets: this.#words("offsets", entries),
+      offsets: this.#doubles("offsets", entries),
       end: this.#value("entriesEnd"),
-      sizes: this.#words("sizes", entries),
+      sizes: this.#doubles("sizes", entries),
       bases: this.#words("bases", entries),
       entryNodes: this.#words("entryNodes", entries),
       entryEdges: this.#words("entryEdges", entries),
@@ -276,6 +276,10 @@ export class PackIndexer {
 
   #words(name: keyof typeof VALUE, length: number): Uint32Array {
     return length === 0 ? new Uint32Array() : new Uint32Array(this.#exports.memory.buffer, this.#value(name), length);
+  }
+
+  #doubles(name: keyof typeof VALUE, length: number): Float64Array {
+    return length === 0 ? new Float64Array() : new Float64Array(this.#exports.memory.buffer, this.#value(name), length);
   }
 
   #bytes(name: keyof typeof VALUE, length: number): Uint8Array {

@@ -16,6 +16,9 @@ fn readBack(offset: u64, out: []u8) usize {
 
 const Status = enum(u32) { ok = 0, refused = 1, need_bytes = 2, need_base = 3, need_large = 4, paused = 5, need_memory = 6 };
 
+/// No limit for what is in memory comes near it.
+const max_held_bytes: f64 = 1 << 31;
+
 var indexer: Indexer = undefined;
 /// The state of the heap before the first pack.
 var begun: ?usize = null;
@@ -49,6 +52,9 @@ export fn indexer_begin(
     stream_threshold_bytes: u32,
     refused: u64,
 ) Status {
+    // What memory holds is addressed with 32 bits, and a depth takes 16.
+    std.debug.assert(max_resident_bytes < max_held_bytes and max_blob_bytes <= max_resident_bytes);
+    std.debug.assert(max_delta_depth <= std.math.maxInt(u16));
     if (begun) |at| memory.release(at);
     begun = memory.mark();
     const streams = memory.allocator.create([2]InflateStream) catch return .refused;
@@ -73,7 +79,7 @@ export fn indexer_begin(
             .max_object_bytes = @intFromFloat(max_object_bytes),
             .max_work_bytes = @intFromFloat(max_work_bytes),
             .slice_bytes = slice_bytes,
-            .max_delta_depth = max_delta_depth,
+            .max_delta_depth = @intCast(max_delta_depth),
             .stream_threshold_bytes = stream_threshold_bytes,
             .refused = refused,
         },

@@ -12,6 +12,9 @@ const MOST_BYTES = 16 * 1024 * 1024;
 /** A larger entry is read when it is asked for. */
 const MAX_ENTRY_BYTES = 16 * 1024;
 
+/** Bytes of memory for where an entry is, and how long. */
+const PLACE_BYTES = 10;
+
 /** Entries that must have been asked for before the next ones are read: reading them costs a
  * request for each megabyte of the pack. */
 const LEAST_SERVED = 300;
@@ -20,8 +23,9 @@ const LEAST_SERVED = 300;
  * are a small part of a large pack, all over it, in an order that jumps. So they are read in the
  * pack's order, and only they are kept. */
 export class NeededEntries {
-  readonly #offsets: Uint32Array;
-  readonly #ends: Uint32Array;
+  readonly #offsets: Float64Array;
+  /** In bytes: `MAX_ENTRY_BYTES` at most. */
+  readonly #lengths: Uint16Array;
   #limitBytes = KEPT_BYTES;
   /** Those in memory: their bytes, one after another, each from its place on. */
   #first = 0;
@@ -46,18 +50,18 @@ export class NeededEntries {
         else isNeeded[at] = 2;
       }
     }
-    this.#offsets = new Uint32Array(needed);
-    this.#ends = new Uint32Array(needed);
+    this.#offsets = new Float64Array(needed);
+    this.#lengths = new Uint16Array(needed);
     for (let entry = 0, i = 0; entry < count; entry++) {
       if (isNeeded[entry] !== 1) continue;
       this.#offsets[i] = offsets[entry]!;
-      this.#ends[i++] = endOf(entry);
+      this.#lengths[i++] = endOf(entry) - offsets[entry]!;
     }
   }
 
   /** Bytes that it could use beyond what it may take. */
   get wantedBytes(): number {
-    const all = this.#offsets.reduce((sum, _, i) => sum + this.#length(i), 8 * this.#offsets.length);
+    const all = this.#lengths.reduce((sum, length) => sum + length, PLACE_BYTES * this.#offsets.length);
     return Math.max(0, Math.min(all, MOST_BYTES) - this.#limitBytes);
   }
 
@@ -68,7 +72,7 @@ export class NeededEntries {
 
   /** Bytes in memory, without those that the isolate has lent. */
   get sizeBytes(): number {
-    return Math.min(KEPT_BYTES, 8 * this.#offsets.length + this.#bytes.length);
+    return Math.min(KEPT_BYTES, PLACE_BYTES * this.#offsets.length + this.#bytes.length);
   }
 
   /** Whether the entry at `offset` is in memory. */
@@ -83,7 +87,7 @@ export class NeededEntries {
     if (!this.holds(offset)) return 0;
     const i = firstFrom(this.#offsets, offset);
     const start = this.#places[i - this.#first]!;
-    const length = Math.min(out.length, this.#ends[i]! - offset);
+    const length = Math.min(out.length, this.#lengths[i]!);
     out.set(this.#bytes.subarray(start, start + length));
     this.#served += 1;
     return length;
@@ -102,28 +106,28 @@ export class NeededEntries {
     this.#served = 0;
     let first = firstFrom(this.#offsets, offset);
     let end = first;
-    let bytes = 8 * this.#offsets.length;
-    while (end < this.#offsets.length && (bytes += this.#length(end)) <= this.#limitBytes) end++;
+    let bytes = PLACE_BYTES * this.#offsets.length;
+    while (end < this.#offsets.length && (bytes += this.#lengths[end]!) <= this.#limitBytes) end++;
     // Those before it, where those behind it leave memory.
     if (end === this.#offsets.length)
-      while (first > 0 && (bytes += this.#length(first - 1)) <= this.#limitBytes) first--;
+      while (first > 0 && (bytes += this.#lengths[first - 1]!) <= this.#limitBytes) first--;
     const places = new Uint32Array(end - first);
-    for (let i = first + 1; i < end; i++) places[i - first] = places[i - first - 1]! + this.#length(i - 1);
-    const kept = new Uint8Array(end === first ? 0 : places.at(-1)! + this.#length(end - 1));
+    for (let i = first + 1; i < end; i++) places[i - first] = places[i - first - 1]! + this.#lengths[i - 1]!;
+    const kept = new Uint8Array(end === first ? 0 : places.at(-1)! + this.#lengths[end - 1]!);
     for (let i = first; i < end;) {
       const start = this.#offsets[i]!;
       let next = i + 1;
-      while (next < end && this.#ends[next]! - start <= READ_BYTES) next++;
-      const piece = await read(start, this.#ends[next - 1]! - start);
+      while (next < end && this.#end(next) - start <= READ_BYTES) next++;
+      const piece = await read(start, this.#end(next - 1) - start);
       for (; i < next; i++)
-        kept.set(piece.subarray(this.#offsets[i]! - start, this.#ends[i]! - start), places[i - first]);
+        kept.set(piece.subarray(this.#offsets[i]! - start, this.#end(i) - start), places[i - first]);
     }
     this.#first = first;
     this.#places = places;
     this.#bytes = kept;
   }
 
-  #length(i: number): number {
-    return this.#ends[i]! - this.#offsets[i]!;
+  #end(i: number): number {
+    return this.#offsets[i]! + this.#lengths[i]!;
   }
 }

@@ -42,7 +42,7 @@ export class PackTrailer {
 }
 
 /** The first boundary in (from, to] among entry starts and the end of the last complete entry. */
-export function findBoundary(offsets: Uint32Array, end: number, from: number, to: number): number | null {
+export function findBoundary(offsets: Float64Array, end: number, from: number, to: number): number | null {
   let low = 0;
   let high = offsets.length;
   while (low < high) {

@@ -71,7 +71,7 @@ export function mergeEntries(a: IdEntries, b: IdEntries): IdEntries {
 
 /** The first entry whose prefix is not lower.
  * @param from where it is at the earliest: found sooner if it is near */
-export function firstFrom(prefixes: Uint32Array, prefix: number, from = 0): number {
+export function firstFrom(prefixes: ArrayLike<number>, prefix: number, from = 0): number {
   let low = from;
   let step = 1;
   for (; low + step < prefixes.length && prefixes[low + step]! < prefix; step *= 2) low += step;

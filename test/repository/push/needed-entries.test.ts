@@ -8,7 +8,7 @@ const MIB = 1024 * 1024;
 /** A pack of random entries, of which some deltas are left to resolve. */
 function makePack(random: Random, count: number, mostBytes: number) {
   // Behind them are external entries, which have no offset.
-  const offsets = new Uint32Array(count + 2);
+  const offsets = new Float64Array(count + 2);
   let end = 12;
   for (let entry = 0; entry < count; entry++) {
     offsets[entry] = end;

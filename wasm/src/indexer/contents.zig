@@ -43,7 +43,7 @@ pub fn growTo(ix: *Indexer, buffer: *[]u8, kept: usize, size: usize) Error!void 
 pub fn cached(ix: *Indexer, entry: u32) ?[]u8 {
     const list = ix.entries.list.slice();
     const at = list.items(.cached_at)[entry];
-    if (ix.ring.holds(at)) return ix.ring.slice(at, list.items(.size)[entry]);
+    if (ix.ring.holds(at)) return ix.ring.slice(at, ix.entries.heldSize(entry));
     for (&ix.slots) |*slot| if (slot.entry == entry) return slot.content();
     return null;
 }
@@ -75,7 +75,7 @@ pub fn reserve(ix: *Indexer, entry: u32, size: usize, beside: u32) Error![]u8 {
 fn refresh(ix: *Indexer, entry: u32) Error!void {
     const cached_at = &ix.entries.list.items(.cached_at)[entry];
     if (!ix.ring.holds(cached_at.*) or !ix.ring.isOld(cached_at.*)) return;
-    const size = ix.entries.list.items(.size)[entry];
+    const size = ix.entries.heldSize(entry);
     const old = ix.ring.slice(cached_at.*, size);
     const at = ix.ring.reserve(size) catch return ix.refuse(.too_much_work, entry, ix.work_bytes);
     @memmove(ix.ring.slice(at, size), old);
@@ -110,11 +110,11 @@ pub fn contentOf(ix: *Indexer, wanted: u32) Error![]u8 {
 /// Builds the content of `child` from its base's, which is in memory.
 pub fn apply(ix: *Indexer, child: u32, base: u32, delta: []const u8) Error![]u8 {
     const header = delta_format.parseHeader(delta) catch return ix.refuse(.bad_delta, child, 0);
-    const base_size = ix.entries.list.items(.size)[base];
+    const base_size = ix.entries.size(base);
     if (header.base_size != base_size) return ix.refuse(.bad_delta, child, header.base_size);
     if (header.result_size > ix.options.max_resident_bytes) return ix.refuse(.object_too_large, child, header.result_size);
     const size: usize = @intCast(header.result_size);
-    ix.entries.list.items(.size)[child] = @intCast(size);
+    ix.entries.setSize(child, size);
     const result = try reserve(ix, child, size, base);
     delta_format.apply(cached(ix, base).?, delta, result) catch {
         forget(ix, child);
@@ -138,13 +138,15 @@ fn load(ix: *Indexer, entry: u32) Error!void {
         ix.needed_entry = entry;
         return error.NeedBase;
     }
-    const size = ix.entries.list.items(.size)[entry];
-    if (size > ix.options.stream_threshold_bytes) {
+    // `readStored` refuses what memory does not take.
+    if (ix.entries.size(entry) > ix.options.stream_threshold_bytes) {
         const content = try readStored(ix, entry);
+        const size = content.len;
         const room = try reserve(ix, entry, size, no_index);
         @memcpy(room, content);
         return;
     }
+    const size = ix.entries.heldSize(entry);
     const stored = try storedBytes(ix, entry);
     try ix.countWork(entry, size);
     const header = (window_parse.parseHeader(stored) catch null) orelse return ix.refuse(.bad_entry_header, entry, 0);
@@ -156,13 +158,15 @@ fn load(ix: *Indexer, entry: u32) Error!void {
 }
 
 fn entryEnd(ix: *Indexer, entry: u32) u64 {
-    return if (entry + 1 < ix.entries.pack_count) ix.entries.offsets()[entry + 1] else ix.entries_end;
+    return if (entry + 1 < ix.entries.pack_count) ix.entries.offset(entry + 1) else ix.entries_end;
 }
 
-/// The stored bytes of a small entry, header included.
+/// The stored bytes of a small entry, header included. They may be many all the same: a zlib stream
+/// may have any number of empty blocks.
 fn storedBytes(ix: *Indexer, entry: u32) Error![]const u8 {
-    const offset: u64 = ix.entries.offsets()[entry];
-    const length: usize = @intCast(entryEnd(ix, entry) - offset);
+    const offset = ix.entries.offset(entry);
+    const stored = entryEnd(ix, entry) - offset;
+    const length = std.math.cast(usize, stored) orelse return ix.refuse(.object_too_large, entry, stored);
     if (ix.window.from(offset)) |bytes| return bytes[0..length];
     try growTo(ix, &ix.read_buffer, 0, length);
     if (ix.read_buffer.len < length) return ix.refuse(.object_too_large, entry, length);
@@ -172,7 +176,7 @@ fn storedBytes(ix: *Indexer, entry: u32) Error![]const u8 {
 
 /// Inflates an entry's stored data (a delta, or a large object) into the inflate buffer.
 pub fn readStored(ix: *Indexer, entry: u32) Error![]const u8 {
-    const length = entryEnd(ix, entry) - ix.entries.offsets()[entry];
+    const length = entryEnd(ix, entry) - ix.entries.offset(entry);
     if (length > ix.options.stream_threshold_bytes) return inflateBack(ix, entry);
     const stored = try storedBytes(ix, entry);
     const header = (window_parse.parseHeader(stored) catch null) orelse return ix.refuse(.bad_entry_header, entry, 0);
@@ -199,7 +203,7 @@ pub const Back = struct {
 fn inflateBack(ix: *Indexer, entry: u32) Error![]const u8 {
     const piece_bytes = 256 << 10;
     const back = &ix.back;
-    const offset: u64 = ix.entries.offsets()[entry];
+    const offset = ix.entries.offset(entry);
     const end = entryEnd(ix, entry);
     try growTo(ix, &ix.read_buffer, 0, piece_bytes);
     if (back.entry != entry) {

@@ -13,28 +13,41 @@ pub const Kind = enum(u8) { none = 0, commit = 1, tree = 2, blob = 3, tag = 4 };
 pub const Stored = enum(u8) { plain, ofs_delta, ref_delta, external, made };
 
 /// In place of an unresolved delta's size: its instructions are too large for memory.
-pub const large_delta: u32 = 1;
+pub const large_delta = 1;
+
+/// The offset of an external entry, which sorts behind the pack's own.
+pub const no_offset: f64 = max_exact;
+
+/// Offsets and sizes beyond this are not exact in a column, nor in JavaScript.
+const max_exact = (1 << 53) - 1;
 
 pub const no_index: u32 = std.math.maxInt(u32);
 
 pub const Entry = struct {
-    /// Offset of the entry in the pack.
-    offset: u32,
-    /// Inflated size of the object; for an unresolved delta, 0 or `large_delta`.
-    size: u32,
+    /// Offset of the entry in the pack, an integer up to 2^53: JavaScript reads the column where it
+    /// is, and has no view of 64-bit integers that are numbers.
+    offset: f64,
+    /// Inflated size of the object, likewise; for an unresolved delta, 0 or `large_delta`.
+    size: f64,
     /// ofs_delta: base entry. ref_delta: base node until the base is resolved, then base entry.
     base: u32,
     /// The object's node; `no_index` until it is hashed. An external entry has it from the start.
     node: u32,
     /// Position in the content ring plus one, in units of `Ring.unit`; 0: never cached.
     cached_at: u32,
-    /// Length of the object's delta chain; known once it is resolved.
-    depth: u32,
     /// Address of the edge record in words; 0: none (yet).
     edges: u32,
+    /// Length of the object's delta chain; known once it is resolved.
+    depth: u16,
     kind: Kind,
     stored: Stored,
 };
+
+/// The value of a column for an offset or a size.
+pub fn exact(value: u64) f64 {
+    std.debug.assert(value <= max_exact);
+    return @floatFromInt(value);
+}
 
 /// New capacity of a table that is full with `count` rows. It grows in proportion to what has
 /// arrived, never by a claim alone. Only the last step jumps to the claimed size, since outgrown
@@ -64,19 +77,37 @@ pub const Entries = struct {
         return @intCast(self.list.len);
     }
 
-    pub fn offsets(self: *const Entries) []u32 {
-        return self.list.items(.offset);
+    /// Offset of an entry of the pack.
+    pub fn offset(self: *const Entries, entry: u32) u64 {
+        return @intFromFloat(self.list.items(.offset)[entry]);
     }
 
-    /// The entry that begins exactly at `offset`, among the first `before`.
-    pub fn at(self: *const Entries, offset: u32, before: u32) ?u32 {
-        const all = self.offsets()[0..before];
+    /// Inflated size of an entry's object.
+    pub fn size(self: *const Entries, entry: u32) u64 {
+        return @intFromFloat(self.list.items(.size)[entry]);
+    }
+
+    /// Sets the size of an entry's object.
+    pub fn setSize(self: *const Entries, entry: u32, bytes: u64) void {
+        self.list.items(.size)[entry] = exact(bytes);
+    }
+
+    /// Inflated size of an object that is in memory, or is to be: callers have held it against a
+    /// limit of what memory takes.
+    pub fn heldSize(self: *const Entries, entry: u32) usize {
+        return @intCast(self.size(entry));
+    }
+
+    /// The entry that begins exactly at `wanted`, among the first `before`.
+    pub fn at(self: *const Entries, wanted: u64, before: u32) ?u32 {
+        const target = exact(wanted);
+        const all = self.list.items(.offset)[0..before];
         var low: usize = 0;
         var high: usize = all.len;
         while (low < high) {
             const mid = low + (high - low) / 2;
-            if (all[mid] < offset) low = mid + 1 else high = mid;
+            if (all[mid] < target) low = mid + 1 else high = mid;
         }
-        return if (low < all.len and all[low] == offset) @intCast(low) else null;
+        return if (low < all.len and all[low] == target) @intCast(low) else null;
     }
 };

@@ -45,7 +45,7 @@ pub const Options = struct {
     max_work_bytes: u64,
     /// Bytes of work until a pause for other requests.
     slice_bytes: u64,
-    max_delta_depth: u32,
+    max_delta_depth: u16,
     stream_threshold_bytes: u32,
     /// Bit n: fsck message n refuses the push.
     refused: u64,
@@ -186,10 +186,9 @@ pub const Indexer = struct {
     fn addEntry(ix: *Indexer, header: window_parse.Header) Error!void {
         const offset = ix.window.position();
         const index = ix.entries.pack_count;
-        if (offset > std.math.maxInt(u32)) return ix.refuse(.object_too_large, no_index, offset);
         var entry = entry_table.Entry{
-            .offset = @intCast(offset),
-            .size = if (header.type < 6) @intCast(header.size) else 0,
+            .offset = entry_table.exact(offset),
+            .size = if (header.type < 6) entry_table.exact(header.size) else 0,
             .base = no_index,
             .node = no_index,
             .cached_at = 0,
@@ -204,7 +203,7 @@ pub const Indexer = struct {
         };
         if (header.type == 6) {
             if (header.distance == 0 or header.distance > offset) return ix.refuse(.delta_base_not_an_entry, no_index, header.distance);
-            entry.base = ix.entries.at(@intCast(offset - header.distance), index) orelse
+            entry.base = ix.entries.at(offset - header.distance, index) orelse
                 return ix.refuse(.delta_base_not_an_entry, no_index, header.distance);
         }
         if (header.base_oid) |oid| entry.base = ix.nodes.intern(ix.tables.allocator(), oid) catch return ix.outOfMemory();
@@ -261,7 +260,7 @@ pub const Indexer = struct {
         const list = ix.entries.list.slice();
         return switch (list.items(.stored)[entry]) {
             .made => true,
-            .plain => list.items(.kind)[entry] == .blob and list.items(.size)[entry] > ix.options.max_blob_bytes,
+            .plain => list.items(.kind)[entry] == .blob and ix.entries.size(entry) > ix.options.max_blob_bytes,
             .external, .ofs_delta, .ref_delta => false,
         };
     }
@@ -285,9 +284,9 @@ pub const Indexer = struct {
 
     pub fn resolve(ix: *Indexer, index: u32, base: u32, delta: []const u8) Error!void {
         const list = ix.entries.list.slice();
-        const depth = list.items(.depth)[base] + 1;
+        const depth = @as(u32, list.items(.depth)[base]) + 1;
         if (depth > ix.options.max_delta_depth) return ix.refuse(.delta_chain_too_deep, index, depth);
-        list.items(.depth)[index] = depth;
+        list.items(.depth)[index] = @intCast(depth);
         const content = try contents.apply(ix, index, base, delta);
         list.items(.base)[index] = base;
         list.items(.kind)[index] = list.items(.kind)[base];
@@ -319,7 +318,7 @@ pub const Indexer = struct {
     /// Adds an object that the pack mentions but does not contain.
     pub fn addExternal(ix: *Indexer, node: u32) Error!u32 {
         const entry = ix.entries.append(ix.tables.allocator(), ix.declared, .{
-            .offset = std.math.maxInt(u32),
+            .offset = entry_table.no_offset,
             .size = 0,
             .base = no_index,
             .node = node,
@@ -346,7 +345,7 @@ pub const Indexer = struct {
         if (size > ix.options.max_resident_bytes) return ix.refuse(.object_too_large, no_index, size);
         const list = ix.entries.list.slice();
         list.items(.kind)[entry] = kind;
-        list.items(.size)[entry] = @intCast(size);
+        ix.entries.setSize(entry, size);
         try ix.late.wakeNode(ix, list.items(.node)[entry]);
         return contents.reserve(ix, entry, @intCast(size), no_index);
     }
@@ -356,7 +355,7 @@ pub const Indexer = struct {
         const list = ix.entries.list.slice();
         list.items(.kind)[entry] = .blob;
         list.items(.stored)[entry] = .made;
-        list.items(.size)[entry] = @intCast(size);
+        ix.entries.setSize(entry, size);
         try ix.late.wakeNode(ix, list.items(.node)[entry]);
     }
 
@@ -381,7 +380,7 @@ pub const Indexer = struct {
     /// Refuses the pack; `entry` is the one at fault, `no_index` the one at the present position.
     pub fn refuse(ix: *Indexer, code: failure_table.Code, entry: u32, value: u64) Error {
         const known = entry < ix.entries.pack_count;
-        ix.failure = .{ .code = code, .value = value, .offset = if (known) ix.entries.offsets()[entry] else ix.window.position() };
+        ix.failure = .{ .code = code, .value = value, .offset = if (known) ix.entries.offset(entry) else ix.window.position() };
         return error.Refused;
     }
 

@@ -75,9 +75,11 @@ pub fn pump(ix: *Indexer) Error!bool {
 fn outputRoom(ix: *Indexer) Error![]u8 {
     const large = &ix.large;
     if (!large.is_held) return large.piece;
+    // What is held is within a limit of what memory takes.
     const produced: usize = @intCast(large.produced);
-    try contents.growTo(ix, &ix.inflate_buffer, produced, @intCast(large.size + 1));
-    return ix.inflate_buffer[produced..@min(ix.inflate_buffer.len, @as(usize, @intCast(large.size + 1)))];
+    const end: usize = @intCast(large.size + 1);
+    try contents.growTo(ix, &ix.inflate_buffer, produced, end);
+    return ix.inflate_buffer[produced..@min(ix.inflate_buffer.len, end)];
 }
 
 fn complete(ix: *Indexer, index: u32) Error!void {
@@ -88,7 +90,7 @@ fn complete(ix: *Indexer, index: u32) Error!void {
         return queue.finishObject(ix, index, &digest.oid, null);
     }
     if (!large.is_held) {
-        ix.entries.list.items(.size)[index] = entry_table.large_delta;
+        ix.entries.setSize(index, entry_table.large_delta);
         return ix.late.add(ix, index);
     }
     const size: usize = @intCast(large.size);

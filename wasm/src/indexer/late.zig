@@ -86,7 +86,7 @@ pub const Late = struct {
         ix.needed_content = null;
         if (ix.isOutside(base)) return error.NeedLarge;
         ix.needed_content = try contents.contentOf(ix, base);
-        if (ix.entries.list.items(.size)[delta] == entry_table.large_delta) {
+        if (ix.entries.size(delta) == entry_table.large_delta) {
             if (ix.entries.list.items(.kind)[base] == .blob) return error.NeedLarge;
             return ix.refuse(.object_too_large, delta, ix.options.max_resident_bytes + 1);
         }
@@ -101,10 +101,10 @@ pub const Late = struct {
     }
 
     /// Answers `NeedLarge`: the result of the present delta is stored undeltified.
-    pub fn place(late: *Late, ix: *Indexer, oid: *const Oid, size: u32) Error!void {
+    pub fn place(late: *Late, ix: *Indexer, oid: *const Oid, size: u64) Error!void {
         const delta = late.present;
         const list = ix.entries.list.slice();
-        list.items(.size)[delta] = size;
+        ix.entries.setSize(delta, size);
         list.items(.kind)[delta] = .blob;
         list.items(.stored)[delta] = .made;
         list.items(.base)[delta] = no_index;

@@ -24,7 +24,7 @@ pub fn checkSpecials(ix: *Indexer) Error!void {
             return error.NeedBase;
         }
         const is_blob = ix.entries.list.items(.kind)[entry] == .blob;
-        const size = ix.entries.list.items(.size)[entry];
+        const size = ix.entries.size(entry);
         if (!is_blob or size > ix.options.max_resident_bytes) {
             try queue.reportSpecial(ix, node, if (is_blob) .too_large else .not_a_blob);
             continue;
