@@ -75,6 +75,9 @@ INSERT INTO jobs (kind, key, due_ms) VALUES ('filter', '', 0);
       "CREATE TABLE staged (id INTEGER PRIMARY KEY CHECK (id = 1), first INTEGER NOT NULL, run INTEGER NOT NULL)",
     ),
   15: divideRuns,
+  // Sizes, lengths and distances in `object_chunks` may be above 2³²: what was written before is
+  // right, and earlier releases must not read what comes.
+  16: () => undefined,
 };
 
 /** Upgrades the tables of a repository to the newest schema; must run in a transaction. */

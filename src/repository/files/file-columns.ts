@@ -16,7 +16,7 @@ export interface FileColumns {
   /** Object numbers, 0 for a gitlink. */
   readonly numbers: Column<ObjectNumber>;
   /** Bytes, 0 for a gitlink. */
-  readonly sizes: Uint32Array;
+  readonly sizes: Float64Array;
 }
 
 /** Looks up all entries at once. */

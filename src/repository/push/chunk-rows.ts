@@ -102,6 +102,9 @@ function divideIndex(
   chunks: readonly Omit<NewChunk, "objects">[],
   objects: ObjectColumns,
 ): Pick<StoredRows, "chunks" | "objects"> {
+  // Those of a large push are tens of megabytes: no copy.
+  if (chunks.every(({ bytes }) => bytes === null))
+    return { chunks: chunks.map((chunk) => ({ ...chunk, objects: null })), objects };
   const filed: ObjectColumns[] = [];
   let end = 0;
   const indexed = chunks.map((chunk): NewChunk => {

@@ -17,26 +17,35 @@ export const INTEGERS = [
   "introducer",
 ] as const;
 
+/** Those that may be above 2³²: an object of several GB, an entry of that length, and the distance
+ * over such an entry. */
+const WIDE = ["length", "size", "distance"] as const;
+type Wide = (typeof WIDE)[number];
+type Narrow = Exclude<(typeof INTEGERS)[number], Wide>;
+const isWide = (name: (typeof INTEGERS)[number]): name is Wide => (WIDE as readonly string[]).includes(name);
+const NARROW = INTEGERS.filter((name): name is Narrow => !isWide(name));
+
 /** Index rows, one array per column; slot i of each belongs to row i. */
-export interface ObjectColumns extends Readonly<Record<(typeof INTEGERS)[number], Uint32Array>> {
+export interface ObjectColumns extends Readonly<Record<Narrow, Uint32Array>>, Readonly<Record<Wide, Float64Array>> {
   /** Order of arrival, from 1. */
   readonly number: Column<ObjectNumber>;
   /** Packed, `OID_BYTES` each. */
   readonly oid: Uint8Array;
   /** Id of the chunk that contains the entry. */
   readonly chunk: Column<ChunkId>;
-  /** Offset of the entry in its chunk, bytes. */
+  /** Offset of the entry in its chunk, bytes: below 2³², since whoever writes chunks closes one at
+   * the first entry boundary after some 2 MB (`CHUNK_TARGET_BYTES`, `BLOB_MAX_BYTES`). */
   readonly offset: Uint32Array;
   /** Stored size of the entry, bytes, header included. */
-  readonly length: Uint32Array;
+  readonly length: Float64Array;
   /** Type of the object, even if it is stored as a delta: 1 commit, 2 tree, 3 blob, 4 tag. */
   readonly type: Uint32Array;
   /** Inflated size of the object, bytes. */
-  readonly size: Uint32Array;
+  readonly size: Float64Array;
   /** Number of the delta base; 0: not a delta. */
   readonly base: Column<ObjectNumber>;
   /** OFS distance in the entry's header; 0: not an OFS delta. */
-  readonly distance: Uint32Array;
+  readonly distance: Float64Array;
   /** Number of the first graph node that introduced the object; 0: none so far. */
   readonly introducer: Column<ObjectNumber>;
 }
@@ -58,7 +67,7 @@ export interface Lookup {
   readonly number: Column<ObjectNumber>;
   readonly type: Uint8Array;
   /** Inflated size, bytes. */
-  readonly size: Uint32Array;
+  readonly size: Float64Array;
   readonly introducer: Column<ObjectNumber>;
 }
 
@@ -68,7 +77,7 @@ export function joinLookups(parts: readonly Lookup[]): Lookup {
   const joined = {
     number: new Uint32Array(count),
     type: new Uint8Array(count),
-    size: new Uint32Array(count),
+    size: new Float64Array(count),
     introducer: new Uint32Array(count),
   };
   let at = 0;
@@ -81,7 +90,9 @@ export function joinLookups(parts: readonly Lookup[]): Lookup {
 
 /** Columns for `count` rows, all zero. */
 export function newObjectColumns(count: number): ObjectColumns {
-  const integers = Object.fromEntries(INTEGERS.map((name) => [name, new Uint32Array(count)]));
+  const integers = Object.fromEntries(
+    INTEGERS.map((name) => [name, isWide(name) ? new Float64Array(count) : new Uint32Array(count)]),
+  );
   return { oid: new Uint8Array(count * OID_BYTES), ...integers } as unknown as ObjectColumns;
 }
 
@@ -117,13 +128,14 @@ export function sliceRows(rows: ObjectColumns, from: number, end: number): Objec
 /** Copies rows `from` to `end - 1` to row `into` and the following. */
 export function copyRows(rows: ObjectColumns, from: number, end: number, target: ObjectColumns, into: number): void {
   copyPart(rows.oid, from * OID_BYTES, end * OID_BYTES, target.oid, into * OID_BYTES);
-  for (const name of INTEGERS) copyPart(rows[name] as Uint32Array, from, end, target[name] as Uint32Array, into);
+  for (const name of NARROW) copyPart(rows[name] as Uint32Array, from, end, target[name] as Uint32Array, into);
+  for (const name of WIDE) copyPart(rows[name], from, end, target[name], into);
 }
 
 /** From this many elements on, a view of them costs less than to copy one after another. */
 const MANY_ELEMENTS = 100;
 
-function copyPart<Part extends Uint8Array | Uint32Array>(
+function copyPart<Part extends Uint8Array | Uint32Array | Float64Array>(
   source: Part,
   from: number,
   end: number,

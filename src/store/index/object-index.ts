@@ -195,7 +195,7 @@ export class ObjectIndex {
     const found: Lookup = {
       number: new Uint32Array(count),
       type: new Uint8Array(count),
-      size: new Uint32Array(count),
+      size: new Float64Array(count),
       introducer: new Uint32Array(count),
     };
     this.#rows.search(oids, (i, page, at, number) => {

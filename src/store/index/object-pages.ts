@@ -6,7 +6,7 @@ import { divideRows, joinRows, mergeRows, type ObjectColumns, sliceRows } from "
 import { encodeObjectPage, ObjectPage } from "./object-page.ts";
 import type { StagedRows } from "./staged-rows.ts";
 
-/** Rows of a page. Encoded they take three quarters of a megabyte, and 1.5 MB at most. */
+/** Rows of a page. Encoded they take three quarters of a megabyte, and 1.8 MB at most. */
 export const PAGE_ROWS = 24_576;
 
 /** What is known of a page without reading it. */

@@ -9,7 +9,7 @@ import { refuseNewer } from "./newer-data.ts";
 import type { Sql } from "./sql.ts";
 
 /** The newest schema; `repository.schema` has a database's own. */
-export const SCHEMA_VERSION = 15;
+export const SCHEMA_VERSION = 16;
 
 /** Separate from the other tables: the first push records where it writes before there is a
  * repository. */

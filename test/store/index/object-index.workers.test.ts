@@ -12,7 +12,7 @@ import { CountedSql } from "../../../src/store/sql/sql.ts";
 import { withDatabase } from "../database.ts";
 import { Random } from "../../harness/random.ts";
 
-/** Rows with random ids; the integers take all widths up to 32 bits. */
+/** Rows with random ids; the integers take all widths up to those of their columns. */
 function randomRows(random: Random, firstNumber: number, count: number): ObjectColumns {
   const rows = newObjectColumns(count);
   rows.oid.set(random.bytes(count * OID_BYTES));
@@ -20,11 +20,11 @@ function randomRows(random: Random, firstNumber: number, count: number): ObjectC
     rows.number[i] = firstNumber + i;
     rows.chunk[i] = 1 + random.below(9);
     rows.offset[i] = random.below(2 ** (1 + random.below(32)));
-    rows.length[i] = random.below(2 ** (1 + random.below(32)));
+    rows.length[i] = random.below(2 ** (1 + random.below(53)));
     rows.type[i] = 1 + random.below(4);
-    rows.size[i] = random.below(2 ** 32);
+    rows.size[i] = random.below(2 ** (1 + random.below(53)));
     rows.base[i] = random.below(3) > 0 ? 0 : 1 + random.below(firstNumber + i);
-    rows.distance[i] = rows.base[i] === 0 ? 0 : random.below(2 ** 32);
+    rows.distance[i] = rows.base[i] === 0 ? 0 : random.below(2 ** (1 + random.below(53)));
     rows.introducer[i] = random.below(20) === 0 ? 0 : firstNumber + random.below(count);
   }
   return rows;
@@ -90,7 +90,7 @@ test("scattered numbers are located, in ascending order", () =>
     const wanted = [...rows.number].filter(() => random.below(3) > 0);
     const located = index.locate(NumberSet.fromSorted(wanted));
     expect([...located.number]).toEqual(wanted);
-    expect(located.size).toEqual(Uint32Array.from(wanted, (number) => rows.size[number - 1]!));
+    expect(located.size).toEqual(Float64Array.from(wanted, (number) => rows.size[number - 1]!));
     expect(located.oid.subarray(-OID_BYTES)).toEqual(oidOf(rows, wanted.at(-1)! - 1));
   }));
 

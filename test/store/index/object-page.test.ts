@@ -4,6 +4,11 @@ import { newObjectColumns, type ObjectColumns, rowAt, sliceRows } from "../../..
 import { encodeObjectPage, ObjectPage } from "../../../src/store/index/object-page.ts";
 import { Random } from "../../harness/random.ts";
 
+/** A size, length or distance: of any width up to what is exact. */
+function wide(random: Random): number {
+  return random.below(2 ** 32) * 2 ** random.below(22) + random.below(2);
+}
+
 /** Rows as a push makes them; `wild` ones have values of any width, and gaps between numbers. */
 function makeRows(seed: number, count: number, wild: boolean): ObjectColumns {
   const random = new Random(seed);
@@ -15,13 +20,13 @@ function makeRows(seed: number, count: number, wild: boolean): ObjectColumns {
     number += wild ? 1 + random.below(3) : 1;
     rows.number[i] = number;
     rows.chunk[i] = wild ? random.below(2 ** 32) : 7;
-    rows.length[i] = wild ? random.below(2 ** 32) : 20 + random.below(400);
+    rows.length[i] = wild ? wide(random) : 20 + random.below(400);
     rows.offset[i] = wild ? random.below(2 ** 32) : offset;
     offset += rows.length[i]!;
     rows.type[i] = 1 + random.below(4);
-    rows.size[i] = wild ? random.below(2 ** 32) : random.below(5_000);
+    rows.size[i] = wild ? wide(random) : random.below(5_000);
     rows.base[i] = random.below(2) === 0 ? 0 : wild ? random.below(2 ** 32) : Math.max(1, number - random.below(90));
-    rows.distance[i] = random.below(2) === 0 ? 0 : wild ? random.below(2 ** 32) : 1 + random.below(9_000);
+    rows.distance[i] = random.below(2) === 0 ? 0 : wild ? wide(random) : 1 + random.below(9_000);
     rows.introducer[i] = random.below(9) === 0 ? 0 : wild ? random.below(2 ** 32) : 1 + Math.floor(i / 8);
   }
   return rows;
@@ -44,6 +49,18 @@ describe.each([0, 1, 31, 32, 33, 64, 5_000])("%i rows", (count) => {
       expect(page.hasOid(from, rows.oid, ((from + 1) % count) * OID_BYTES)).toBe(count === 1);
     }
   });
+});
+
+test("the largest values of every column come back, and fit", () => {
+  const rows = newObjectColumns(40);
+  for (let i = 0; i < 40; i++) {
+    rows.number[i] = 2 ** 32 - 100 + 2 * i;
+    rows.type[i] = 4;
+    for (const name of ["chunk", "offset"] as const) rows[name][i] = 2 ** 32 - 1 - i;
+    for (const name of ["length", "size", "distance"] as const) rows[name][i] = Number.MAX_SAFE_INTEGER - i;
+    for (const name of ["base", "introducer"] as const) rows[name][i] = 1 + i;
+  }
+  expect(new ObjectPage(encodeObjectPage(rows)).all()).toEqual(rows);
 });
 
 test("an object takes a third of what its row took", () => {
