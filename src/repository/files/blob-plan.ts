@@ -1,6 +1,7 @@
 import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { collectChains } from "../pack/collect-chains.ts";
-import { type Extent, CHAIN_STRIDE, type PackPlan } from "../pack/pack-plan.ts";
+import type { Extent, PackPlan } from "../pack/pack-plan.ts";
+import { chainCount, chainExtent, chainLength, chainOffset, moveChainRow } from "../pack/plan-rows.ts";
 import { PackDraft } from "../pack/pack-draft.ts";
 import type { Tables } from "../../store/tables.ts";
 
@@ -26,13 +27,17 @@ export function planBlobs({ objects, chunks }: Tables, numbers: readonly ObjectN
 function trimExtents(extents: readonly Extent[], chains: Uint32Array): Extent[] {
   const starts = extents.map(() => Infinity);
   const ends = extents.map(() => 0);
-  for (let at = 0; at < chains.length; at += CHAIN_STRIDE) {
-    const extent = chains[at]!;
-    const offset = chains[at + 1]!;
+  const rows = chainCount(chains);
+  for (let row = 0; row < rows; row++) {
+    const extent = chainExtent(chains, row);
+    const offset = chainOffset(chains, row);
     starts[extent] = Math.min(starts[extent]!, offset);
-    ends[extent] = Math.max(ends[extent]!, offset + chains[at + 2]!);
+    ends[extent] = Math.max(ends[extent]!, offset + chainLength(chains, row));
   }
-  for (let at = 0; at < chains.length; at += CHAIN_STRIDE) chains[at + 1]! -= starts[chains[at]!]!;
+  for (let row = 0; row < rows; row++) {
+    const extent = chainExtent(chains, row);
+    moveChainRow(chains, row, extent, chainOffset(chains, row) - starts[extent]!);
+  }
   return extents.map((extent, i) => {
     const start = starts[i]!;
     if ("bytes" in extent) return { bytes: extent.bytes.slice(start, ends[i]) };

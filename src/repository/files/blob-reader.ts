@@ -1,8 +1,8 @@
 import { STREAM_THRESHOLD_BYTES } from "../../format/limits.ts";
 import { type ChunkStore, newChunkCounters } from "../../store/chunks/chunk-store.ts";
 import type { StoredLfsObject } from "../../store/lfs/lfs-table.ts";
-import { DeltaChains, type ChainPlan } from "../pack-bytes/delta-chains.ts";
-import { CHAIN_STRIDE, NO_BASE } from "../pack/pack-plan.ts";
+import { DeltaChains } from "../pack-bytes/delta-chains.ts";
+import { chainBase, chainExtent, chainLength, chainOffset, NO_BASE } from "../pack/plan-rows.ts";
 import { ISOLATE_MEMORY, type Lease } from "../pacing/memory-budget.ts";
 import type { ReadEvent } from "../state/repository-event.ts";
 import type { BlobPlan } from "./blob-plan.ts";
@@ -53,12 +53,12 @@ export class BlobReader {
    * single large blob needs */
   async open(plan: BlobPlan, sizes: readonly number[]): Promise<OpenBlobs> {
     const { chains, rows } = plan;
-    if (rows.length === 1 && sizes[0]! > HELD_BYTES && !isStreamed(baseOf(plan, rows[0]!), sizes[0]!))
+    if (rows.length === 1 && sizes[0]! > HELD_BYTES && !isStreamed(chainBase(chains, rows[0]!), sizes[0]!))
       this.#lease ??= await ISOLATE_MEMORY.take(HELD_COPIES * sizes[0]!, HELD_WAIT_MS);
     const needed = new Set<number>();
     for (const [i, row] of rows.entries()) {
-      if (isStreamed(baseOf(plan, row), sizes[i]!)) continue;
-      for (let at = row; at !== NO_BASE && !needed.has(at); at = chains[at * CHAIN_STRIDE + 3]!) needed.add(at);
+      if (isStreamed(chainBase(chains, row), sizes[i]!)) continue;
+      for (let at = row; at !== NO_BASE && !needed.has(at); at = chainBase(chains, at)) needed.add(at);
     }
     this.#blobs += rows.length;
     const gathered = await gatherEntries(plan, needed, this.#store);
@@ -123,7 +123,7 @@ export class OpenBlobs {
 
   /** Whether a blob is read in pieces. */
   isStreamed(i: number): boolean {
-    return isStreamed(baseOf(this.#plan, this.#plan.rows[i]!), this.#sizes[i]!);
+    return isStreamed(chainBase(this.#plan.chains, this.#plan.rows[i]!), this.#sizes[i]!);
   }
 
   /** Reads a blob whole that is not read in pieces. The bytes are shared and must not be changed.
@@ -140,16 +140,12 @@ export class OpenBlobs {
 
   /** Streams a blob that is read in pieces. @throws GitError "storage-failed", "corrupt-pack" */
   async stream(i: number): Promise<ReadableStream<Uint8Array>> {
-    const at = this.#plan.rows[i]! * CHAIN_STRIDE;
-    const { extents, chains } = this.#plan;
+    const { extents, chains, rows } = this.#plan;
+    const row = rows[i]!;
     return streamEntry(this.#source, {
-      extent: extents[chains[at]!]!,
-      offset: chains[at + 1]!,
-      length: chains[at + 2]!,
+      extent: extents[chainExtent(chains, row)]!,
+      offset: chainOffset(chains, row),
+      length: chainLength(chains, row),
     });
   }
-}
-
-function baseOf({ chains }: ChainPlan, row: number): number {
-  return chains[row * CHAIN_STRIDE + 3]!;
 }

@@ -1,6 +1,7 @@
 import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
 import type { ChainPlan } from "../pack-bytes/delta-chains.ts";
-import { type Extent, CHAIN_STRIDE } from "../pack/pack-plan.ts";
+import type { Extent } from "../pack/pack-plan.ts";
+import { chainCount, chainExtent, chainLength, chainOffset, moveChainRow } from "../pack/plan-rows.ts";
 
 /** A gap of up to this many bytes between two entries is read and dropped: cheaper than another
  * read. */
@@ -31,11 +32,11 @@ export async function gatherEntries(
   rows: Iterable<number>,
   store: ChunkStore,
 ): Promise<ChainPlan> {
-  const gathered: Extent[] = Array.from({ length: chains.length / CHAIN_STRIDE }, () => ({ bytes: new Uint8Array(0) }));
+  const gathered: Extent[] = Array.from({ length: chainCount(chains) }, () => ({ bytes: new Uint8Array(0) }));
   const places: Place[] = [];
   for (const row of rows) {
-    const [index, offset, length] = chains.subarray(row * CHAIN_STRIDE) as unknown as [number, number, number];
-    const extent = extents[index]!;
+    const [offset, length] = [chainOffset(chains, row), chainLength(chains, row)];
+    const extent = extents[chainExtent(chains, row)]!;
     if ("bytes" in extent) gathered[row] = { bytes: extent.bytes.subarray(offset, offset + length) };
     else places.push({ row, key: extent.key, start: extent.start + offset, end: extent.start + offset + length });
   }
@@ -49,9 +50,8 @@ export async function gatherEntries(
     }
   };
   await Promise.all(Array.from({ length: READS }, readRuns));
-  const moved = chains.map((word, at) =>
-    at % CHAIN_STRIDE === 0 ? at / CHAIN_STRIDE : at % CHAIN_STRIDE === 1 ? 0 : word,
-  );
+  const moved = chains.slice();
+  for (let row = 0; row < gathered.length; row++) moveChainRow(moved, row, row, 0);
   return { extents: gathered, chains: moved };
 }
 

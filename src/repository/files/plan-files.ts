@@ -3,7 +3,7 @@ import { OID_BYTES, type Oid, toHex } from "../../format/oid.ts";
 import { isFileMode, isTreeMode, type TreeEntry } from "../../format/tree.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { WalkBudget } from "../pacing/walk-budget.ts";
-import { CHAIN_STRIDE, NO_BASE } from "../pack/pack-plan.ts";
+import { chainBase, chainLength, NO_BASE } from "../pack/plan-rows.ts";
 import { peel, resolveCommit } from "../objects/revision.ts";
 import { type BlobPlan, planBlobs } from "./blob-plan.ts";
 import { isStreamed } from "./blob-reader.ts";
@@ -143,10 +143,10 @@ function cutWindow(
   const seen = new Set<number>();
   let storedBytes = 0;
   for (const [at, i] of blobs.entries()) {
-    if (!isStreamed(chains[rows[at]! * CHAIN_STRIDE + 3]!, sizes[i]!)) {
-      for (let row = rows[at]!; row !== NO_BASE && !seen.has(row); row = chains[row * CHAIN_STRIDE + 3]!) {
+    if (!isStreamed(chainBase(chains, rows[at]!), sizes[i]!)) {
+      for (let row = rows[at]!; row !== NO_BASE && !seen.has(row); row = chainBase(chains, row)) {
         seen.add(row);
-        storedBytes += chains[row * CHAIN_STRIDE + 2]!;
+        storedBytes += chainLength(chains, row);
       }
     }
     if (at > 0 && storedBytes > WINDOW_BYTES) return { count: i, plan: { extents, chains, rows: rows.slice(0, at) } };

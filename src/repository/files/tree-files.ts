@@ -2,7 +2,7 @@ import { concatOids, type Oid } from "../../format/oid.ts";
 import { isTreeMode, parseTree, type TreeEntry } from "../../format/tree.ts";
 import { DeltaChains } from "../pack-bytes/delta-chains.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
-import { CHAIN_STRIDE } from "../pack/pack-plan.ts";
+import { chainCount } from "../pack/plan-rows.ts";
 import { keepTree, keptTree } from "../objects/tree-contents.ts";
 import { planBlobs } from "./blob-plan.ts";
 import { gatherEntries } from "./entry-window.ts";
@@ -113,7 +113,7 @@ async function readTrees({ tables, chunks, state }: OpenRepository, oids: readon
   const unknown = oids.filter((_, i) => contents[i] === undefined);
   if (unknown.length === 0) return contents.map((content) => parseTree(content!));
   const plan = planBlobs(tables, Array.from(tables.objects.lookupMany(concatOids(unknown)).number));
-  const rows = plan.chains.length / CHAIN_STRIDE;
+  const rows = chainCount(plan.chains);
   const chains = new DeltaChains(await gatherEntries(plan, Array(rows).keys(), chunks), chunks, state.platform.codec);
   let read = 0;
   for (const [i, oid] of oids.entries()) {

@@ -1,7 +1,8 @@
 import { createHash, type Hash } from "node:crypto";
 import { GitError } from "../../format/errors.ts";
 import { equalOids } from "../../format/oid.ts";
-import { PIECE, PIECE_STRIDE, type PackPlan } from "../pack/pack-plan.ts";
+import type { PackPlan } from "../pack/pack-plan.ts";
+import { PIECE, pieceExtent, pieceLength, pieceOffset, pieceOperation } from "../pack/plan-rows.ts";
 import type { Fragment } from "./pack-reads.ts";
 
 /** Refuses bytes of a chunk that differ from those written.
@@ -26,10 +27,11 @@ export class StreamedChecksums {
   /** Takes the fragments in order.
    * @throws GitError "storage-failed" at a chunk's end */
   take({ piece, first, bytes }: Fragment): void {
-    const [operation, index, offset, length] = this.#plan.pieces.subarray(piece * PIECE_STRIDE);
-    const extent = this.#plan.extents[index!]!;
+    const { pieces, extents } = this.#plan;
+    const extent = extents[pieceExtent(pieces, piece)]!;
     if ("bytes" in extent || extent.checksum === undefined) return;
-    if (operation !== PIECE.verbatim || offset !== 0 || length !== extent.length) return;
+    const isWhole = pieceOffset(pieces, piece) === 0 && pieceLength(pieces, piece) === extent.length;
+    if (!isWhole || pieceOperation(pieces, piece) !== PIECE.verbatim) return;
     if (first) {
       this.#hash = createHash("sha1");
       this.#leftBytes = extent.length;

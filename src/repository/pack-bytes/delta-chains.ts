@@ -7,7 +7,8 @@ import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
 import { decodeEntryHead } from "./entry-head.ts";
 import { ByteCache } from "./byte-cache.ts";
 import { ISOLATE_MEMORY, type Lease, type MemoryBudget } from "../pacing/memory-budget.ts";
-import { CHAIN_STRIDE, NO_BASE, type PackPlan } from "../pack/pack-plan.ts";
+import type { Extent, PackPlan } from "../pack/pack-plan.ts";
+import { chainBase, chainExtent, chainLength, chainOffset, NO_BASE } from "../pack/plan-rows.ts";
 import { keptChunkBytes, readExtent } from "./read-extent.ts";
 
 /** Resolved objects, as delta bases: cached for the isolate, like chunks (`read-extent.ts`). */
@@ -94,8 +95,9 @@ export class DeltaChains {
   /** A name for the entry of a row of `chains`, the same in all plans unless it is inline. What it
    * resolves to never changes. */
   name(row: number): string {
-    const extent = this.#plan.extents[this.#word(row, 0)]!;
-    return "bytes" in extent ? `${this.#inlineName} ${row}` : `${extent.key} ${extent.start + this.#word(row, 1)}`;
+    const extent = this.#extent(row);
+    const offset = chainOffset(this.#plan.chains, row);
+    return "bytes" in extent ? `${this.#inlineName} ${row}` : `${extent.key} ${extent.start + offset}`;
   }
 
   /** Resolves one row of `chains`. Depth costs no stack. Memory is the object, its base, a chunk
@@ -144,7 +146,7 @@ export class DeltaChains {
     let object: WholeObject | undefined;
     for (let at = row; (object = this.#known(at, isLent)) === undefined;) {
       pending.push(at);
-      const base = this.#word(at, 3);
+      const base = chainBase(this.#plan.chains, at);
       if (base === NO_BASE) break;
       at = base;
     }
@@ -191,15 +193,15 @@ export class DeltaChains {
   }
 
   #entry(row: number): Promise<Uint8Array> {
-    const extent = this.#plan.extents[this.#word(row, 0)]!;
-    return readExtent(this.#store, extent, this.#word(row, 1), this.#word(row, 2));
+    const { chains } = this.#plan;
+    return readExtent(this.#store, this.#extent(row), chainOffset(chains, row), chainLength(chains, row));
   }
 
   #isInline(row: number): boolean {
-    return "bytes" in this.#plan.extents[this.#word(row, 0)]!;
+    return "bytes" in this.#extent(row);
   }
 
-  #word(row: number, word: number): number {
-    return this.#plan.chains[row * CHAIN_STRIDE + word]!;
+  #extent(row: number): Extent {
+    return this.#plan.extents[chainExtent(this.#plan.chains, row)]!;
   }
 }

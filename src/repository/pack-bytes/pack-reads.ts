@@ -1,7 +1,8 @@
 import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
 import { OpenRange } from "../../store/chunks/open-range.ts";
 import type { HeldBytes } from "./held-bytes.ts";
-import { type Extent, PIECE, PIECE_STRIDE, type PackPlan } from "../pack/pack-plan.ts";
+import type { Extent, PackPlan } from "../pack/pack-plan.ts";
+import { PIECE, PIECE_STRIDE, pieceExtent, pieceLength, pieceOffset, pieceOperation } from "../pack/plan-rows.ts";
 
 /** Bytes read from the store at once. They pass through one buffer: the only stored bytes that a
  * response holds. */
@@ -178,23 +179,19 @@ class Window {
 
 /** How many first bytes of a piece must be in one fragment. */
 function headBytesOf(plan: PackPlan, piece: number): number {
-  return pieceWord(plan, piece, 0) === PIECE.verbatim ? 1 : Math.min(HEAD_BYTES, lengthOf(plan, piece));
+  return pieceOperation(plan.pieces, piece) === PIECE.verbatim ? 1 : Math.min(HEAD_BYTES, lengthOf(plan, piece));
 }
 
 /** Where a piece begins in its R2 object, or in the inline bytes. */
 function positionOf(plan: PackPlan, piece: number): number {
   const extent = extentOf(plan, piece);
-  return ("bytes" in extent ? 0 : extent.start) + pieceWord(plan, piece, 2);
+  return ("bytes" in extent ? 0 : extent.start) + pieceOffset(plan.pieces, piece);
 }
 
 function lengthOf(plan: PackPlan, piece: number): number {
-  return pieceWord(plan, piece, 3);
+  return pieceLength(plan.pieces, piece);
 }
 
 function extentOf(plan: PackPlan, piece: number): Extent {
-  return plan.extents[pieceWord(plan, piece, 1)]!;
-}
-
-function pieceWord(plan: PackPlan, piece: number, word: number): number {
-  return plan.pieces[piece * PIECE_STRIDE + word]!;
+  return plan.extents[pieceExtent(plan.pieces, piece)]!;
 }

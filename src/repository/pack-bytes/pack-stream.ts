@@ -8,7 +8,8 @@ import { ISOLATE_MEMORY } from "../pacing/memory-budget.ts";
 import { DeltaChains, type DeltaCodec, sharedBytes } from "./delta-chains.ts";
 import { decodeEntryHead, encodeOfsHead, encodeRefHead } from "./entry-head.ts";
 import { HeldBytes } from "./held-bytes.ts";
-import { PIECE, PIECE_STRIDE, type PackPlan, planSizeBytes } from "../pack/pack-plan.ts";
+import { type PackPlan, planSizeBytes } from "../pack/pack-plan.ts";
+import { PIECE, pieceArgument, pieceOperation } from "../pack/plan-rows.ts";
 import { type Fragment, readPieces } from "./pack-reads.ts";
 
 /** Undeltified entries, cached for the isolate: deflating them is most of the cost of a shallow
@@ -100,10 +101,9 @@ async function undeltify(chains: DeltaChains, row: number, codec: DeltaCodec): P
 /** What is sent for a fragment: its bytes, or a new head followed by the bytes after the old
  * one. */
 function sliceFragment(plan: PackPlan, { piece, first, bytes }: Fragment): Uint8Array[] {
-  const at = piece * PIECE_STRIDE;
-  const operation = plan.pieces[at];
+  const operation = pieceOperation(plan.pieces, piece);
   if (operation === PIECE.verbatim || !first) return [bytes];
-  const argument = plan.pieces[at + 4]!;
+  const argument = pieceArgument(plan.pieces, piece);
   const { sizeBytes, dataOffset } = decodeEntryHead(bytes);
   const head =
     operation === PIECE.ofsDelta

@@ -2,7 +2,7 @@ import type { ChunkId, ObjectNumber } from "../../store/numbers/kinds.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { ObjectIndex } from "../../store/index/object-index.ts";
 import type { PackDraft } from "./pack-draft.ts";
-import { CHAIN_STRIDE, NO_BASE } from "./pack-plan.ts";
+import { CHAIN_STRIDE, chainRow, NO_BASE } from "./plan-rows.ts";
 import { WordRows } from "./word-rows.ts";
 
 /** Where an entry is stored, and its delta base (0: none). */
@@ -32,7 +32,7 @@ export function collectChains(
     for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
       const { chunk, offset, length, base } = found.get(at)!;
       rowOf.set(at, rows.length / CHAIN_STRIDE);
-      rows.push(draft.extentOf(chunk), offset, length, base === 0 ? NO_BASE : rowOf.get(base)!);
+      rows.push(chainRow(draft.extentOf(chunk), offset, length, base === 0 ? NO_BASE : rowOf.get(base)!));
     }
   }
   return { chains: rows.toArray(), undeltified: Uint32Array.from(numbers, (number) => rowOf.get(number)!) };

@@ -3,7 +3,8 @@ import { OID_BYTES } from "../../format/oid.ts";
 import { PACK_HEADER_BYTES } from "../../format/pack.ts";
 import type { ChunkRow } from "../../store/index/chunk-row.ts";
 import type { ChunkTable } from "../../store/index/chunk-table.ts";
-import { type Extent, PIECE, PIECE_STRIDE, type PackPlan } from "./pack-plan.ts";
+import type { Extent, PackPlan } from "./pack-plan.ts";
+import { PIECE, pieceRow } from "./plan-rows.ts";
 import { WordRows } from "./word-rows.ts";
 
 /** Where a chunk is: all of it. */
@@ -18,6 +19,9 @@ export class PackDraft {
   /** Extent of each chunk by its id. */
   readonly #extentOfChunk = new Map<ChunkId, number>();
   readonly #pieces = new WordRows();
+  /** The last piece while it is verbatim: it may go on. Not among the pieces yet; of length 0 there
+   * is none. */
+  readonly #verbatim = { extent: 0, offset: 0, length: 0 };
   readonly #bases: Uint8Array[] = [];
   /** Index in `#bases` by object number. */
   readonly #baseOfObject = new Map<ObjectNumber, number>();
@@ -53,20 +57,26 @@ export class PackDraft {
   addVerbatim(chunk: ChunkId, offset: number, length: number): void {
     const extent = this.extentOf(chunk);
     this.#position += length;
-    const pieces = this.#pieces;
-    const touches =
-      pieces.length > 0 &&
-      pieces.at(-PIECE_STRIDE) === PIECE.verbatim &&
-      pieces.at(1 - PIECE_STRIDE) === extent &&
-      pieces.at(2 - PIECE_STRIDE) + pieces.at(3 - PIECE_STRIDE) === offset;
-    if (touches) pieces.add(3 - PIECE_STRIDE, length);
-    else pieces.push(PIECE.verbatim, extent, offset, length, 0);
+    const last = this.#verbatim;
+    if (last.length === 0 || last.extent !== extent || last.offset + last.length !== offset) {
+      this.#endVerbatim();
+      last.extent = extent;
+      last.offset = offset;
+    }
+    last.length += length;
+  }
+
+  #endVerbatim(): void {
+    const { extent, offset, length } = this.#verbatim;
+    if (length > 0) this.#pieces.push(pieceRow(PIECE.verbatim, extent, offset, length, 0));
+    this.#verbatim.length = 0;
   }
 
   /** Adds a delta with its distance rewritten.
    * @param sentBytes its length as sent */
   addOfsDelta(chunk: ChunkId, offset: number, length: number, sentBytes: number, distance: number): void {
-    this.#pieces.push(PIECE.ofsDelta, this.extentOf(chunk), offset, length, distance);
+    this.#endVerbatim();
+    this.#pieces.push(pieceRow(PIECE.ofsDelta, this.extentOf(chunk), offset, length, distance));
     this.#position += sentBytes;
   }
 
@@ -86,12 +96,14 @@ export class PackDraft {
       this.#bases.push(oid);
       this.#baseOfObject.set(base, index);
     }
-    this.#pieces.push(PIECE.refDelta, this.extentOf(chunk), offset, length, index);
+    this.#endVerbatim();
+    this.#pieces.push(pieceRow(PIECE.refDelta, this.extentOf(chunk), offset, length, index));
     this.#position += sentBytes;
   }
 
   /** The finished plan. */
   finish(objectCount: number, chains: Uint32Array, undeltified: Uint32Array): PackPlan {
+    this.#endVerbatim();
     const bases = new Uint8Array(this.#bases.length * OID_BYTES);
     this.#bases.forEach((oid, i) => bases.set(oid, i * OID_BYTES));
     return {

@@ -1,5 +1,6 @@
 import { GitError } from "../../format/errors.ts";
 import { MAX_PLAN_BYTES } from "../../format/limits.ts";
+import { chainBase, chainCount, chainLength, NO_BASE, PIECE_STRIDE, pieceLength } from "./plan-rows.ts";
 
 /** Where bytes of a chunk are: in an R2 object, or in the plan itself while the chunk is hot. */
 export type Extent =
@@ -22,14 +23,12 @@ export interface PackPlan {
    * unknown. */
   readonly entriesBytes: number;
   readonly extents: Extent[];
-  /** Rows of `PIECE_STRIDE`: operation (see `PIECE`), extent, offset in it, length as stored,
-   * argument. */
+  /** What is sent, in order: rows of `pieceRow`. */
   readonly pieces: Uint32Array;
   /** Packed ids that deltas re-headed as REF_DELTA name. */
   readonly bases: Uint8Array;
-  /** Delta chains of the objects in `undeltified`, rows of `CHAIN_STRIDE`: extent, offset in it,
-   * length as stored, row of the delta's base or `NO_BASE`. A base precedes its deltas; chains
-   * share rows. */
+  /** Delta chains of the objects in `undeltified`: rows of `chainRow`. A base precedes its deltas;
+   * chains share rows. */
   readonly chains: Uint32Array;
   /** Rows of `chains` sent as whole objects, before all pieces: the client neither gets nor has
    * their delta bases, or gets them later. */
@@ -61,31 +60,11 @@ export function checkPlanSize(plan: PackPlan): void {
  * which is a similar object, stored whole. */
 export function sentBytes({ pieces, chains, undeltified }: PackPlan): number {
   let bytes = 0;
-  for (let at = 3; at < pieces.length; at += PIECE_STRIDE) bytes += pieces[at]!;
-  const wholeBytes = new Float64Array(chains.length / CHAIN_STRIDE);
+  for (let piece = 0; piece < pieces.length / PIECE_STRIDE; piece++) bytes += pieceLength(pieces, piece);
+  const wholeBytes = new Float64Array(chainCount(chains));
   for (let row = 0; row < wholeBytes.length; row++) {
-    const [length, base] = chains.subarray(row * CHAIN_STRIDE + 2);
-    wholeBytes[row] = base === NO_BASE ? length! : wholeBytes[base!]!;
+    const base = chainBase(chains, row);
+    wholeBytes[row] = base === NO_BASE ? chainLength(chains, row) : wholeBytes[base]!;
   }
   return undeltified.reduce((sum, row) => sum + wholeBytes[row]!, bytes);
 }
-
-/** Words of one row of `PackPlan.pieces`. */
-export const PIECE_STRIDE = 5;
-
-/** What to do with a piece, and the meaning of its argument. */
-export const PIECE = {
-  /** Whole entries, sent in stored form. */
-  verbatim: 0,
-  /** One delta, sent as OFS_DELTA; argument: distance back to its base in the pack being sent,
-   * bytes. */
-  ofsDelta: 1,
-  /** One delta, sent as REF_DELTA; argument: index of its base's id in `PackPlan.bases`. */
-  refDelta: 2,
-} as const;
-
-/** Words of one row of `PackPlan.chains`. */
-export const CHAIN_STRIDE = 4;
-
-/** In `PackPlan.chains`: the entry is not a delta. */
-export const NO_BASE = 0xffff_ffff;

@@ -11,7 +11,8 @@ import { type NamedTree, ObjectReader } from "../objects/object-reader.ts";
 import { DeltaChains, type DeltaCodec } from "../pack-bytes/delta-chains.ts";
 import { collectChains } from "../pack/collect-chains.ts";
 import { PackDraft } from "../pack/pack-draft.ts";
-import { CHAIN_STRIDE, type Extent, NO_BASE } from "../pack/pack-plan.ts";
+import type { Extent } from "../pack/pack-plan.ts";
+import { chainBase, chainCount, chainExtent, chainLength, chainOffset, chainRow, NO_BASE } from "../pack/plan-rows.ts";
 import type { WrittenChunk } from "./chunk-writer.ts";
 import type { PushedObjects } from "./pushed-objects.ts";
 
@@ -135,6 +136,9 @@ export class PendingObjects {
   #addChains(entries: readonly PackEntry[]): void {
     const { count, entryNodes } = this.#index;
     const { extents, chains } = this.#plan;
+    const append = (...entry: Parameters<typeof chainRow>): void => {
+      for (const word of chainRow(...entry)) chains.push(word);
+    };
     const inPack = new Set<PackEntry>();
     const outside = new Set<PackEntry>();
     for (const entry of entries) {
@@ -144,18 +148,19 @@ export class PendingObjects {
     const draft = new PackDraft(this.#tables.chunks);
     const numbers = Array.from(outside, (entry) => this.#pushed.numbers[entryNodes[entry]!]!);
     const stored = collectChains(this.#tables.objects, draft, numbers);
-    const [firstExtent, firstRow] = [extents.length, chains.length / CHAIN_STRIDE];
+    const [firstExtent, firstRow] = [extents.length, chainCount(chains)];
     for (const extent of draft.finish(0, stored.chains, stored.undeltified).extents) extents.push(extent);
-    for (let at = 0; at < stored.chains.length; at += CHAIN_STRIDE) {
-      const [extent, offset, length, base] = stored.chains.subarray(at) as unknown as [number, number, number, number];
-      chains.push(firstExtent + extent, offset, length, base === NO_BASE ? NO_BASE : firstRow + base);
+    for (let row = 0; row < chainCount(stored.chains); row++) {
+      const [extent, base] = [firstExtent + chainExtent(stored.chains, row), chainBase(stored.chains, row)];
+      const [offset, length] = [chainOffset(stored.chains, row), chainLength(stored.chains, row)];
+      append(extent, offset, length, base === NO_BASE ? NO_BASE : firstRow + base);
     }
     for (const [i, entry] of [...outside].entries()) this.#rows.set(entry, firstRow + stored.undeltified[i]!);
-    for (const [i, entry] of [...inPack].entries()) this.#rows.set(entry, chains.length / CHAIN_STRIDE + i);
+    for (const [i, entry] of [...inPack].entries()) this.#rows.set(entry, chainCount(chains) + i);
     for (const entry of inPack) {
       const { chunk, offset, length } = this.#place(entry);
       const base = this.#baseOf(entry);
-      chains.push(chunk, offset, length, base === NO_INDEX ? NO_BASE : this.#rows.get(base)!);
+      append(chunk, offset, length, base === NO_INDEX ? NO_BASE : this.#rows.get(base)!);
     }
   }
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { PLAN_LIFE_MS, PRUNE_DELAY_MS, RUN_OBJECTS } from "../../../src/repository/maintenance/maintenance-jobs.ts";
 import { PRUNE_GRACE_MS } from "../../../src/format/limits.ts";
-import { PIECE_STRIDE } from "../../../src/repository/pack/pack-plan.ts";
+import { PIECE_STRIDE } from "../../../src/repository/pack/plan-rows.ts";
 import type { SqlBinding, SqlCursor, SqlValue } from "../../../src/store/sql/sql.ts";
 import { MemoryChunkStore } from "../../harness/memory-chunk-store.ts";
 import { git } from "../../harness/git.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { REPACK_CHUNKS } from "../../../src/repository/maintenance/maintenance-jobs.ts";
 import { MAX_CHAIN_LINKS } from "../../../src/repository/maintenance/repack.ts";
-import { PIECE, PIECE_STRIDE } from "../../../src/repository/pack/pack-plan.ts";
+import { PIECE, PIECE_STRIDE } from "../../../src/repository/pack/plan-rows.ts";
 import { PushedRepository } from "../pushing.ts";
 import { expectSound, longestChain, TinyPushes } from "./tiny-pushes.ts";
 

@@ -1,0 +1,108 @@
+// The rows of a plan. They are words of 32 bits, which pass from the object to the Worker as they
+// are; a length may be larger, since an entry may be. Its two halves have their home here.
+
+/** Words of one row of `PackPlan.pieces`. */
+export const PIECE_STRIDE = 5;
+
+/** What to do with a piece, and the meaning of its argument. */
+export const PIECE = {
+  /** Whole entries, sent in stored form. */
+  verbatim: 0,
+  /** One delta, sent as OFS_DELTA; argument: distance back to its base in the pack being sent,
+   * bytes. */
+  ofsDelta: 1,
+  /** One delta, sent as REF_DELTA; argument: index of its base's id in `PackPlan.bases`. */
+  refDelta: 2,
+} as const;
+
+/** Bits of an operation. Above them, its word has the upper half of the piece's length: a word of
+ * its own would be a sixth of the largest plans. */
+const OPERATION_BITS = 2;
+const OPERATION_MASK = 2 ** OPERATION_BITS - 1;
+
+/** Words of one row of `PackPlan.chains`. */
+export const CHAIN_STRIDE = 5;
+
+/** In `PackPlan.chains`: the entry is not a delta. */
+export const NO_BASE = 0xffff_ffff;
+
+const WORD = 2 ** 32;
+
+/** A piece's row: operation, extent, offset in it, length as stored, argument. */
+export function pieceRow(
+  operation: number,
+  extent: number,
+  offset: number,
+  length: number,
+  argument: number,
+): [number, number, number, number, number] {
+  const high = Math.floor(length / WORD);
+  return [high * 2 ** OPERATION_BITS + operation, extent, offset, length % WORD, argument];
+}
+
+/** Rows of pieces: an array that they are in, one after another. */
+type Rows = ArrayLike<number>;
+
+/** One of `PIECE`. */
+export function pieceOperation(pieces: Rows, piece: number): number {
+  return pieces[piece * PIECE_STRIDE]! & OPERATION_MASK;
+}
+
+export function pieceExtent(pieces: Rows, piece: number): number {
+  return pieces[piece * PIECE_STRIDE + 1]!;
+}
+
+export function pieceOffset(pieces: Rows, piece: number): number {
+  return pieces[piece * PIECE_STRIDE + 2]!;
+}
+
+/** Stored bytes. */
+export function pieceLength(pieces: Rows, piece: number): number {
+  const at = piece * PIECE_STRIDE;
+  return (pieces[at]! >>> OPERATION_BITS) * WORD + pieces[at + 3]!;
+}
+
+export function pieceArgument(pieces: Rows, piece: number): number {
+  return pieces[piece * PIECE_STRIDE + 4]!;
+}
+
+/** The row of an entry in a delta chain: extent, offset in it, length as stored (low and high
+ * word), row of the delta's base or `NO_BASE`. */
+export function chainRow(
+  extent: number,
+  offset: number,
+  length: number,
+  base: number,
+): [number, number, number, number, number] {
+  return [extent, offset, length % WORD, Math.floor(length / WORD), base];
+}
+
+export function chainExtent(chains: Rows, row: number): number {
+  return chains[row * CHAIN_STRIDE]!;
+}
+
+export function chainOffset(chains: Rows, row: number): number {
+  return chains[row * CHAIN_STRIDE + 1]!;
+}
+
+/** Stored bytes. */
+export function chainLength(chains: Rows, row: number): number {
+  const at = row * CHAIN_STRIDE;
+  return chains[at + 3]! * WORD + chains[at + 2]!;
+}
+
+/** Row of the entry's delta base, or `NO_BASE`. */
+export function chainBase(chains: Rows, row: number): number {
+  return chains[row * CHAIN_STRIDE + 4]!;
+}
+
+/** How many rows there are. */
+export function chainCount(chains: Rows): number {
+  return chains.length / CHAIN_STRIDE;
+}
+
+/** Puts an entry elsewhere. */
+export function moveChainRow(chains: Uint32Array, row: number, extent: number, offset: number): void {
+  chains[row * CHAIN_STRIDE] = extent;
+  chains[row * CHAIN_STRIDE + 1] = offset;
+}
