@@ -96,7 +96,7 @@ export const DEFAULT_LIMITS: Limits = {
 };
 
 /** Applies configured limits to the defaults. A limit can only be lowered, since the code relies on
- * the reasons of the defaults (32-bit offsets, memory of an isolate).
+ * the reasons of the defaults (memory of an isolate, time of a request).
  * @throws RangeError if a configured limit is not a non-negative integer, or above its default */
 export function lowerLimits(lowered: Partial<Limits>): Limits {
   for (const [name, cap] of Object.entries(lowered) as [keyof Limits, number][]) {

@@ -7,8 +7,10 @@ const KIB = 1024;
 const MIB = 1024 * KIB;
 const GIB = 1024 * MIB;
 
-/** Bytes of one pushed pack: offsets in a pack are stored in 32 bits. */
-export const MAX_PACK_SIZE_BYTES = 4 * GIB - 1;
+/** Bytes of one pushed pack: what a push's work allows with a margin (`MAX_PUSH_WORK_BYTES`; bytes
+ * that do not compress count once), and a fifth of what R2 takes as one object of many parts. Sizes
+ * and offsets themselves are exact up to 2^53. */
+export const MAX_PACK_SIZE_BYTES = 16 * GIB;
 
 /** How a history loses a file that is too large. */
 export const SHED_FILE =
@@ -25,7 +27,7 @@ export const MIN_INNER_PART_BYTES = 1 * MIB;
 export const PART_WAIT_MS = 30 * 60_000;
 
 /** Parts of an upload session that are stored at a time. A step frees its own, and the largest
- * step, `MAX_PACK_SIZE_BYTES`, has 48 of the largest size. */
+ * step, `MAX_PACK_SIZE_BYTES`, has 191 of the largest size. */
 export const MAX_UPLOAD_PARTS = 1_000;
 
 /** Upload sessions of a repository at a time: nothing that they brought is pruned meanwhile. */
@@ -38,8 +40,9 @@ export const MAX_UPLOAD_TIPS = 90_000;
 /** Milliseconds for which an upload session waits to be continued. */
 export const UPLOAD_LIFE_MS = 24 * 60 * 60_000;
 
-/** Bytes of an LFS object that comes in one request: what R2 takes in one. */
-export const MAX_LFS_PUT_BYTES = 5 * GIB - 5 * MIB;
+/** Bytes that R2 takes in one request: of an LFS object that comes in one, and of a worktree's file
+ * that is written in one. */
+export const MAX_PUT_BYTES = 5 * GIB - 5 * MIB;
 
 /** Parts of an LFS object that comes in parts, and bytes of each but the last: what R2 takes. */
 export const MAX_LFS_PARTS = 10_000;
@@ -84,13 +87,13 @@ export const MAX_PACK_OBJECTS = 500_000;
  * of the largest projects have some hundred per object. */
 export const MAX_PACK_REFERENCES = 50_000_000;
 
-/** Bytes of the indexer's tables for one pack: 70 for each object, 40 for each other id that it
+/** Bytes of the indexer's tables for one pack: 76 for each object, 40 for each other id that it
  * mentions, and runs for the references of trees. Together with window and ring, whose sizes are
  * constant, they are below 64 MiB. */
 export const MAX_INDEX_BYTES = 48 * MIB;
 
-/** Inflated bytes of one object: sizes are stored in 32 bits. */
-export const MAX_OBJECT_SIZE_BYTES = 4 * GIB - 1;
+/** Inflated bytes of one object, for the same reasons: it may be all of a pack. */
+export const MAX_OBJECT_SIZE_BYTES = 16 * GIB;
 
 /** Inflated bytes of an object that must be in memory as a whole: a tree, commit or tag. */
 export const MAX_RESIDENT_OBJECT_BYTES = 32 * MIB;
@@ -288,7 +291,7 @@ export const STORE_WAIT_MS = 20_000;
 export const STORE_BYTES_PER_SECOND = 1_000_000;
 
 /** Bytes of one part of a multipart upload: R2 requires equal parts of at least 5 MiB, and with 8
- * MiB the largest object takes 512 of the 10,000 allowed parts. */
+ * MiB the largest object takes 2,048 of the 10,000 allowed parts. */
 export const MULTIPART_PART_BYTES = 8 * MIB;
 
 /** Stored bytes of a push up to which its entries stay in SQLite and cost no R2 operation. */

@@ -131,7 +131,7 @@ describe("an entry", () => {
     const head = (type: number, size: bigint): Buffer => Buffer.concat([encodeEntryHead(type, size), deflateSync("x")]);
     expect(refusalOf(packWith(head(3, 1n << 40n)))).toEqual({
       code: "too-large",
-      data: { what: UNNAMED, limit: 4_294_967_295, actual: 2 ** 40, limitKind: "object", reason: bySize(2 ** 40) },
+      data: { what: UNNAMED, limit: 17_179_869_184, actual: 2 ** 40, limitKind: "object", reason: bySize(2 ** 40) },
     });
     expect(refusalOf(packWith(head(2, 33n * 1024n * 1024n)))).toEqual({
       code: "too-large",
@@ -224,7 +224,7 @@ describe("a delta", () => {
     const delta = encodeDelta(size, 2 ** 40, insert("hello"));
     expect(refusalOf(packWith(encodeEntry(ofsDelta(first.length, delta))))).toEqual({
       code: "too-large",
-      data: { what: UNNAMED, limit: 4_294_967_295, actual: 2 ** 40, limitKind: "object", reason: bySize(2 ** 40) },
+      data: { what: UNNAMED, limit: 17_179_869_184, actual: 2 ** 40, limitKind: "object", reason: bySize(2 ** 40) },
     });
   });
 

@@ -135,7 +135,7 @@ test(
   "an object that no single request can have brought is sent in windows, whole and in ranges",
   { tags: "sweep" },
   async () => {
-    const own = await start({ constants: { MAX_LFS_PUT_BYTES: PART_BYTES, DOWNLOAD_WINDOW_BYTES: 3_000_000 } });
+    const own = await start({ constants: { MAX_PUT_BYTES: PART_BYTES, DOWNLOAD_WINDOW_BYTES: 3_000_000 } });
     try {
       const lfs = await make(own);
       const object = newObject();

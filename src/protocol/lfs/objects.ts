@@ -1,5 +1,5 @@
 import { answerBytes } from "../../format/conditional-request.ts";
-import { MAX_LFS_PUT_BYTES } from "../../format/limits.ts";
+import { MAX_PUT_BYTES } from "../../format/limits.ts";
 import { type LfsObject, lfsWaitMs } from "../../repository/lfs/lfs-uploads.ts";
 import { storePart } from "../../repository/upload/part-upload.ts";
 import { openInWindows } from "../../store/chunks/open-in-windows.ts";
@@ -38,9 +38,10 @@ export async function downloadObject({ request, chunks, open }: LfsContext, oid:
   const isEmpty = request.method === "HEAD" || range.length === 0;
   if (isEmpty) return new Response(null, { status, headers });
   // One that no single request can have brought.
-  const isInParts = sizeBytes > MAX_LFS_PUT_BYTES;
+  const isInParts = sizeBytes > MAX_PUT_BYTES;
   const { start, length } = range;
-  const bytes = isInParts ? openInWindows(chunks, key, start, length) : chunks.open(key, start, length);
+  const openPart = (from: number, partBytes: number) => chunks.open(key, from, partBytes);
+  const bytes = isInParts ? openInWindows(openPart, start, length) : openPart(start, length);
   return new Response(await bytes, { status, headers });
 }
 

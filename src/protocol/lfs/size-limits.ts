@@ -1,4 +1,4 @@
-import { MAX_LFS_PARTS, MAX_LFS_PUT_BYTES } from "../../format/limits.ts";
+import { MAX_LFS_PARTS, MAX_PUT_BYTES } from "../../format/limits.ts";
 import type { LfsContext } from "./lfs-context.ts";
 
 type Limits = Pick<LfsContext, "maxBodyBytes" | "maxObjectBytes" | "largestPartBytes" | "signed">;
@@ -6,7 +6,7 @@ type Limits = Pick<LfsContext, "maxBodyBytes" | "maxObjectBytes" | "largestPartB
 /** Bytes of the largest object that a client can send by one request: through the Worker, or to the
  * bucket itself. */
 export function largestBasicBytes({ maxBodyBytes, maxObjectBytes, signed }: Limits): number {
-  return Math.min(maxObjectBytes, MAX_LFS_PUT_BYTES, signed === null ? maxBodyBytes : Infinity);
+  return Math.min(maxObjectBytes, MAX_PUT_BYTES, signed === null ? maxBodyBytes : Infinity);
 }
 
 /** Bytes of the largest object that a client can send in parts; 0: none. */
@@ -28,7 +28,7 @@ export function refuseSize(limits: Limits, sizeBytes: number, inParts: boolean):
   if (sizeBytes > maxObjectBytes) return `the object has ${sizeBytes} bytes, and may have ${maxObjectBytes} here`;
   const ways: string[] = [];
   if (!inParts && sizeBytes <= largestInParts(limits)) ways.push(IN_PARTS);
-  if (signed === null && sizeBytes <= MAX_LFS_PUT_BYTES) ways.push(BY_OPERATOR);
+  if (signed === null && sizeBytes <= MAX_PUT_BYTES) ways.push(BY_OPERATOR);
   const wayOut = ways.length === 0 ? "" : `: ${ways.join("; or ")}`;
   return `the object has ${sizeBytes} bytes, and ${inParts ? "one" : "a request"} to this server may have ${mostBytes}${wayOut}`;
 }

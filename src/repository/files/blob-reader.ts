@@ -1,5 +1,7 @@
-import { STREAM_THRESHOLD_BYTES } from "../../format/limits.ts";
+import type { ByteRange } from "../../format/byte-range.ts";
+import { MAX_PUT_BYTES, STREAM_THRESHOLD_BYTES } from "../../format/limits.ts";
 import { type ChunkStore, newChunkCounters } from "../../store/chunks/chunk-store.ts";
+import { openInWindows } from "../../store/chunks/open-in-windows.ts";
 import type { StoredLfsObject } from "../../store/lfs/lfs-table.ts";
 import { DeltaChains } from "../pack-bytes/delta-chains.ts";
 import { chainBase, chainExtent, chainLength, chainOffset, NO_BASE } from "../pack/plan-rows.ts";
@@ -67,10 +69,19 @@ export class BlobReader {
   }
 
   /** Opens a file that a worktree has written, as the bucket's own stream: no code runs per piece.
+   * @param sizeBytes of all of it
    * @param length at least 1
    * @returns null when it is missing or another version */
-  openWritten({ key, etag }: WrittenFile, start: number, length: number): Promise<ReadableStream<Uint8Array> | null> {
-    return this.#store.openFile(key, etag, start, length);
+  async openWritten(
+    { key, etag }: WrittenFile,
+    sizeBytes: number,
+    { start, length }: ByteRange,
+  ): Promise<ReadableStream<Uint8Array> | null> {
+    const open = (from: number, bytes: number) => this.#store.openFile(key, etag, from, bytes);
+    if (sizeBytes <= MAX_PUT_BYTES) return open(start, length);
+    const windows = await openInWindows<null>(open, start, length);
+    // Tells the runtime, and so the client, the length.
+    return windows?.pipeThrough(new FixedLengthStream(length)) ?? null;
   }
 
   /** Opens an LFS object. @throws GitError "storage-failed" */

@@ -13,16 +13,17 @@ import type { Reading } from "./reading.ts";
  * @throws GitError "storage-failed", "unavailable", "corrupt-pack" */
 export async function readFile(
   file: LocatedFile,
-  { start, length }: ByteRange,
+  range: ByteRange,
   reading: Reading,
   locate: (oid: string) => Promise<LocatedBlob>,
 ): Promise<Uint8Array | ReadableStream<Uint8Array>> {
+  const { start, length } = range;
   const reader = new BlobReader(reading, "raw");
   const onEnd = (sentBytes: number): void => {
     reader.sent(sentBytes);
     reader.finish(sentBytes === length);
   };
-  const written = file.written === null ? null : await reader.openWritten(file.written, start, length);
+  const written = file.written === null ? null : await reader.openWritten(file.written, file.sizeBytes, range);
   if (written !== null) {
     onEnd(length);
     return written;

@@ -1,7 +1,7 @@
 // The objects of Git LFS that imported pointer files name. They come when the history is here and
 // before its refs move, some with each run of the job.
 import { type GitErrorCode, isGitError } from "../../format/errors.ts";
-import { MAX_LFS_PUT_BYTES } from "../../format/limits.ts";
+import { MAX_PUT_BYTES } from "../../format/limits.ts";
 import type { ImportedLfs } from "../../store/jobs/import-table.ts";
 import { addLfsObject, beginLfsObject, dropLfsObject, type LfsObject, lfsWaitMs } from "../lfs/lfs-uploads.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
@@ -30,7 +30,7 @@ export async function bringLfs(
 ): Promise<ImportedLfs> {
   const wanted = repository.tables.lfs.missing(soFar.after, RUN_LFS_OBJECTS);
   if (wanted.length === 0) return { ...soFar, after: null };
-  const mostBytes = Math.min(repository.state.platform.limits.maxLfsObjectBytes, MAX_LFS_PUT_BYTES);
+  const mostBytes = Math.min(repository.state.platform.limits.maxLfsObjectBytes, MAX_PUT_BYTES);
   const fitting = wanted.filter(({ sizeBytes }) => sizeBytes <= mostBytes);
   const downloads = fitting.length === 0 ? new Map<string, LfsAction>() : await findDownloads(upstream, fitting);
   const here = { objects: 0, bytes: 0 };

@@ -2,7 +2,7 @@
 // stored, and under which key.
 import { GitError } from "../../format/errors.ts";
 import type { LfsOid } from "../../format/lfs.ts";
-import { MAX_LFS_PUT_BYTES } from "../../format/limits.ts";
+import { MAX_PUT_BYTES } from "../../format/limits.ts";
 import type { StoredLfsObject } from "../../store/lfs/lfs-table.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { checkLfsRef } from "./lfs-rights.ts";
@@ -48,7 +48,7 @@ export async function lfsBatch(repository: OpenRepository, batch: LfsBatch): Pro
   const nowMs = Date.now();
   repository.state.transactAside(() => tables.lfs.renew([...found.keys()], nowMs, nowMs - RENEW_MS));
   const signed = missing.filter(
-    ({ sizeBytes }) => sizeBytes > (signedAboveBytes ?? Infinity) && sizeBytes <= MAX_LFS_PUT_BYTES,
+    ({ sizeBytes }) => sizeBytes > (signedAboveBytes ?? Infinity) && sizeBytes <= MAX_PUT_BYTES,
   );
   return { found: [...found.values()], begun: beginSigned(repository, signed) };
 }

@@ -11,7 +11,7 @@ export interface Bucket {
   delete(keys: string[]): Promise<void>;
   head(key: string): Promise<BucketObject | null>;
   list(options: { prefix: string; cursor?: string; startAfter?: string }): Promise<BucketListing>;
-  createMultipartUpload(key: string): Promise<BucketUpload>;
+  createMultipartUpload(key: string, options?: Omit<BucketPutOptions, "sha1">): Promise<BucketUpload>;
   resumeMultipartUpload(key: string, id: string): BucketUpload;
 }
 
@@ -53,7 +53,7 @@ export type BucketListing = { readonly objects: readonly { readonly key: string 
 export interface BucketUpload {
   readonly uploadId: string;
   uploadPart(number: number, bytes: Uint8Array | ReadableStream<Uint8Array>): Promise<BucketPart>;
-  complete(parts: BucketPart[]): Promise<unknown>;
+  complete(parts: BucketPart[]): Promise<BucketObject>;
   abort(): Promise<void>;
 }
 

@@ -82,7 +82,7 @@ export interface MultipartWrite {
   putPart(number: number, bytes: Uint8Array): Promise<void>;
   /** Makes the object from parts 1 to the highest written.
    * @throws GitError "storage-failed" when one of them is missing */
-  complete(): Promise<void>;
+  complete(): Promise<unknown>;
   /** Discards the parts. */
   abort(): Promise<void>;
 }

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { MAX_PUT_BYTES } from "../../format/limits.ts";
 import {
   type ChunkCounters,
   type ChunkStore,
@@ -11,6 +12,7 @@ import {
 } from "./chunk-store.ts";
 import type { Bucket, BucketBody, BucketObject, BucketPutOptions } from "./bucket.ts";
 import { exactStream } from "./exact-stream.ts";
+import { putInParts } from "./put-in-parts.ts";
 import { R2MultipartWrite, R2SharedWrite } from "./r2-multipart.ts";
 import { storing, storingStream } from "./storing.ts";
 
@@ -42,10 +44,8 @@ export class R2ChunkStore implements ChunkStore {
     await this.#putStream(key, bytes, length, {}, waitMs);
   }
 
-  async createMultipart(key: string): Promise<MultipartWrite> {
-    this.#counters.puts += 1;
-    const upload = await storing(key, "begin", () => this.#bucket.createMultipartUpload(key));
-    return new R2MultipartWrite(key, upload, this.#counters);
+  createMultipart(key: string): Promise<MultipartWrite> {
+    return this.#begin(key, {});
   }
 
   resumeMultipart(key: string, id: string): SharedWrite {
@@ -72,7 +72,10 @@ export class R2ChunkStore implements ChunkStore {
 
   async putFile(key: string, body: Uint8Array | SizedStream, { contentType, metadata }: FileLabel): Promise<string> {
     const options = { httpMetadata: { contentType }, customMetadata: metadata };
-    if (!(body instanceof Uint8Array)) return (await this.#putStream(key, body.stream, body.sizeBytes, options)).etag;
+    if (!(body instanceof Uint8Array)) {
+      if (body.sizeBytes > MAX_PUT_BYTES) return putInParts(key, body, await this.#begin(key, options));
+      return (await this.#putStream(key, body.stream, body.sizeBytes, options)).etag;
+    }
     this.#counters.puts += 1;
     this.#counters.bytesIn += body.length;
     return (await storing(key, "put", () => this.#bucket.put(key, body, options), body.length)).etag;
@@ -120,6 +123,12 @@ export class R2ChunkStore implements ChunkStore {
       for (const { key } of page.objects) yield key;
       cursor = page.truncated ? page.cursor : undefined;
     } while (cursor !== undefined);
+  }
+
+  async #begin(key: string, options: Omit<BucketPutOptions, "sha1">): Promise<R2MultipartWrite> {
+    this.#counters.puts += 1;
+    const upload = await storing(key, "begin", () => this.#bucket.createMultipartUpload(key, options));
+    return new R2MultipartWrite(key, upload, this.#counters);
   }
 
   async #putStream(

@@ -1,6 +1,6 @@
 import { GitError, isGitError } from "../../format/errors.ts";
 import type { ChunkCounters, MultipartWrite, SharedWrite } from "./chunk-store.ts";
-import type { BucketPart, BucketUpload } from "./bucket.ts";
+import type { BucketObject, BucketPart, BucketUpload } from "./bucket.ts";
 import { storing, storingStream } from "./storing.ts";
 
 /** The codes at the end of R2's messages when it cannot make an object of the parts that it is
@@ -33,12 +33,12 @@ export class R2MultipartWrite implements MultipartWrite {
     this.#parts[number - 1] = await storing(this.#key, `put part ${number} of`, put, bytes.length);
   }
 
-  async complete(): Promise<void> {
+  async complete(): Promise<BucketObject> {
     this.#counters.puts += 1;
     const missing = this.#parts.findIndex((part) => part === undefined);
     if (missing >= 0)
       throw new GitError("storage-failed", { key: this.#key, reason: `part ${missing + 1} was not written` });
-    await storing(this.#key, "complete", () => this.#upload.complete(this.#parts));
+    return storing(this.#key, "complete", () => this.#upload.complete(this.#parts));
   }
 
   async abort(): Promise<void> {
