@@ -1,19 +1,15 @@
 /** Files of 3 and 6 GB in Git LFS, by its real client: they arrive whole, and the server never
  * holds them. The larger one is more than a request may bring, and comes in parts. */
-import { createHash } from "node:crypto";
-import { createReadStream, createWriteStream } from "node:fs";
-import { once } from "node:events";
 import { delimiter, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { makeRepository, tryGit } from "../harness/git.ts";
 import { setUpLfs } from "../harness/lfs-tools.ts";
-import { Random } from "../harness/random.ts";
 import { helperDir } from "../harness/remote-helper.ts";
 import { type Server, startServer } from "../harness/server.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
+import { hashFile, writeLarge } from "./large-file.ts";
 
 const GIB = 1024 ** 3;
-const PIECE_BYTES = 64 * 1024 * 1024;
 
 /** Of the whole runtime, whose local R2 takes several times what an isolate may have: a third of
  * the file. */
@@ -33,28 +29,6 @@ afterEach(() => server?.close());
 async function run(dir: string, ...args: string[]): Promise<void> {
   const { code, stderr } = await tryGit(dir, args, { env });
   expect(code, `git ${args.join(" ")}: ${stderr}`).toBe(0);
-}
-
-/** Writes a file. @returns its SHA-256 */
-async function writeLarge(path: string, sizeBytes: number): Promise<string> {
-  const hash = createHash("sha256");
-  const file = createWriteStream(path);
-  const piece = Buffer.from(new Random(3).bytes(PIECE_BYTES));
-  for (let at = 0; at < sizeBytes; at += PIECE_BYTES) {
-    // No two pieces are equal.
-    piece.writeDoubleBE(at);
-    hash.update(piece);
-    if (!file.write(Buffer.from(piece))) await once(file, "drain");
-  }
-  file.end();
-  await once(file, "close");
-  return hash.digest("hex");
-}
-
-async function hashFile(path: string): Promise<string> {
-  const hash = createHash("sha256");
-  for await (const piece of createReadStream(path)) hash.update(piece as Buffer);
-  return hash.digest("hex");
 }
 
 test.each([3, 6])("a file of %i GB is pushed and cloned", async (gib) => {

@@ -1,0 +1,126 @@
+/** A file of 6 GB that does not compress: its size, its stored length, and the distance of a delta
+ * over it need more than 32 bits. It comes in by the remote helper, beside a push of the same to
+ * git's own server, is cloned, and is read past 4 GiB, while the repository answers others. */
+import { openSync, readSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { findProblems } from "../harness/find-problems.ts";
+import { git, listRefs, makeRepository } from "../harness/git.ts";
+import { startNative } from "../harness/native.ts";
+import { tryHelper } from "../harness/remote-helper.ts";
+import { type Server, startServer } from "../harness/server.ts";
+import { makeTempDir } from "../harness/temp-dir.ts";
+import { askMeanwhile, describeWaits } from "./ask-meanwhile.ts";
+import { writeLarge } from "./large-file.ts";
+
+const MIB = 1024 * 1024;
+const FILE_BYTES = 90 * 64 * MIB;
+const MEMORY_LIMIT_BYTES = 64 * MIB;
+
+/** The longest that the repository may keep others waiting. */
+const ANSWER_MS = 100;
+
+/** Two texts of which git stores the shorter as a delta, on either side of the large file: in the
+ * order of the tree, which is that of the pack. */
+function writeTexts(dir: string): void {
+  const lines = Array.from({ length: 2_000 }, (_, i) => `line ${(i * 7_919) % 2_003}\n`);
+  writeFileSync(join(dir, "a.txt"), lines.join(""));
+  writeFileSync(join(dir, "z.txt"), lines.slice(0, -3).join(""));
+}
+
+test("a file of 6 GB is pushed by the helper and cloned", async () => {
+  const origin = await makeRepository("wide");
+  // Git stores it as it is: it would take minutes to find that it does not compress.
+  await git(origin, "config", "core.compression", "0");
+  await git(origin, "commit", "-q", "--allow-empty", "-m", "first");
+  await git(origin, "branch", "first");
+  writeTexts(origin);
+  const file = join(origin, "m.bin");
+  await writeLarge(file, FILE_BYTES);
+  await git(origin, "add", ".");
+  await git(origin, "commit", "-q", "-m", "wide");
+  const nativeMs = await pushToNative(origin);
+  const server = await startServer({ vars: { LIMITS: JSON.stringify({ quietMs: 3_000 }) } });
+  try {
+    const url = `${server.url}/me/wide`;
+    await git(origin, "push", "-q", url, "first");
+    const asking = askMeanwhile(url, 10);
+    const pushMs = await measure(async () => {
+      const { code, stderr } = await tryHelper(origin, ["push", `holdfast::${url}`, "main"]);
+      expect(code, stderr).toBe(0);
+    });
+    const pushed = await asking.end();
+    const { peakBytes, indexMs, applyMs } = stepOf(server);
+    const rssBytes = server.readUsage().peakMemoryBytes;
+    const mirror = join(makeTempDir("clone"), "wide.git");
+    const cloning = askMeanwhile(url, 10);
+    const cloneMs = await measure(() => git(origin, "clone", "-q", "--mirror", url, mirror));
+    const cloned = await cloning.end();
+    const figures = {
+      "push ms (git's)": `${pushMs} (${nativeMs})`,
+      "index, apply ms": `${indexMs}, ${applyMs}`,
+      "peak MB of the step": Math.round(peakBytes / 1e6),
+      "workerd's RSS MB": Math.round(rssBytes / 1e6),
+      "clone ms": cloneMs,
+      "ms for others during the push: median, 99 %, most": describeWaits(pushed),
+      "ms for others during the clone": describeWaits(cloned),
+    };
+    console.log(JSON.stringify(figures, null, 2));
+    expect(peakBytes).toBeLessThanOrEqual(MEMORY_LIMIT_BYTES);
+    for (const asked of [pushed, cloned]) expect(Math.max(...asked.map(({ ms }) => ms))).toBeLessThanOrEqual(ANSWER_MS);
+    await git(mirror, "fsck", "--full");
+    expect(await listRefs(mirror)).toBe(await listRefs(origin));
+    const list = (dir: string): Promise<string> => git(dir, "rev-list", "--objects", "--all");
+    expect(await list(mirror)).toBe(await list(origin));
+    rmSync(mirror, { recursive: true });
+    await checkRanges(`${server.url}/api/repos/me/wide`, file);
+    expect(await findProblems(url)).toEqual([]);
+  } finally {
+    await server.close();
+  }
+});
+
+/** Pushes to git's own server, whose copy is removed. @returns how long it takes */
+async function pushToNative(origin: string): Promise<number> {
+  const root = makeTempDir("native");
+  await git(root, "init", "-q", "--bare", "wide.git");
+  const native = await startNative(root);
+  try {
+    return await measure(() => git(origin, "push", "-q", "--mirror", `${native.url}/wide.git`));
+  } finally {
+    await native.close();
+    rmSync(root, { recursive: true });
+  }
+}
+
+/** Reads past 4 GiB: of the blob, and of the file that a worktree has written in parts. */
+async function checkRanges(api: string, file: string): Promise<void> {
+  const fd = openSync(file, "r");
+  const check = async (): Promise<void> => {
+    for (const start of [2 ** 32 - 3, 2 ** 32 + 5, FILE_BYTES - 7]) {
+      const expected = Buffer.alloc(7);
+      readSync(fd, expected, 0, 7, start);
+      const response = await fetch(`${api}/raw/main/m.bin`, { headers: { Range: `bytes=${start}-${start + 6}` } });
+      expect(response.status).toBe(206);
+      expect(response.headers.get("Content-Range")).toBe(`bytes ${start}-${start + 6}/${FILE_BYTES}`);
+      expect(Buffer.compare(Buffer.from(await response.arrayBuffer()), expected)).toBe(0);
+    }
+  };
+  await check();
+  expect((await fetch(`${api}/maintenance`, { method: "POST" })).status).toBe(200);
+  await check();
+}
+
+function stepOf(server: Server): { peakBytes: number; indexMs: number; applyMs: number } {
+  const [cost, ...others] = server
+    .takeEvents()
+    .flatMap((event) => (event.event === "call" && event.name === "indexStep" ? (event.pushes ?? []) : []));
+  expect(others).toEqual([]);
+  return cost!;
+}
+
+async function measure(act: () => Promise<unknown>): Promise<number> {
+  const startMs = performance.now();
+  await act();
+  return Math.round(performance.now() - startMs);
+}
