@@ -69,3 +69,24 @@ test("what does not fit is left out, unless more memory is lent", { tags: "sweep
   expect(entries.wantedBytes).toBe(0);
   expect(entries.sizeBytes).toBeLessThanOrEqual(3.5 * MIB);
 });
+
+test("entries beyond 4 GiB are found and read", async () => {
+  const { index, needed, bytes } = makePack(new Random(9), 500, 2_000);
+  const beforeBytes = 5 * 2 ** 32;
+  const moved = {
+    ...index,
+    offsets: index.offsets.map((offset) => offset + beforeBytes),
+    end: index.end + beforeBytes,
+  };
+  const entries = new NeededEntries(moved);
+  await entries.load(moved.offsets[0]!, async (offset, length) =>
+    bytes.subarray(offset - beforeBytes, offset - beforeBytes + length),
+  );
+  for (const entry of needed) {
+    const offset = index.offsets[entry]!;
+    const length = (entry + 1 < index.count ? index.offsets[entry + 1]! : index.end) - offset;
+    const out = new Uint8Array(length);
+    expect(entries.read(offset + beforeBytes, out)).toBe(length);
+    expect(Buffer.compare(out, bytes.subarray(offset, offset + length))).toBe(0);
+  }
+});
