@@ -72,16 +72,14 @@ export class BlobReader {
    * @param sizeBytes of all of it
    * @param length at least 1
    * @returns null when it is missing or another version */
-  async openWritten(
+  openWritten(
     { key, etag }: WrittenFile,
     sizeBytes: number,
     { start, length }: ByteRange,
   ): Promise<ReadableStream<Uint8Array> | null> {
     const open = (from: number, bytes: number) => this.#store.openFile(key, etag, from, bytes);
-    if (sizeBytes <= MAX_PUT_BYTES) return open(start, length);
-    const windows = await openInWindows<null>(open, start, length);
-    // Tells the runtime, and so the client, the length.
-    return windows?.pipeThrough(new FixedLengthStream(length)) ?? null;
+    // One that no single request can have written is in parts.
+    return sizeBytes > MAX_PUT_BYTES ? openInWindows<null>(open, start, length) : open(start, length);
   }
 
   /** Opens an LFS object. @throws GitError "storage-failed" */

@@ -5,12 +5,17 @@ import { equalOids, OID_BYTES, toHex } from "../../format/oid.ts";
 import { decodeEntryHeader, decodeOfsDistance, OFS_DELTA } from "../../format/pack.ts";
 import type { ChunkRow } from "../../store/index/chunk-row.ts";
 import type { ObjectRow } from "../../store/index/object-columns.ts";
+import { OpenRange } from "../../store/chunks/open-range.ts";
+import { TimeSlice } from "../pacing/time-slice.ts";
 import { WHOLE_READ_BYTES } from "../pack-bytes/read-extent.ts";
 import { hashChunk } from "../pack-bytes/chunk-bytes.ts";
 import { Contents } from "./contents.ts";
 import { damageOf, type FsckRun, type FsckStage } from "./fsck-run.ts";
 import type { FsckProblem } from "./problem.ts";
 import { findLoss, hasOid } from "./stored-entries.ts";
+
+/** Bytes of a large chunk that are read at a time. */
+const READ_BYTES = 256 * 1024;
 
 /** Checks chunks by id: that their bytes exist and are those that were written, that their objects
  * match their rows and ids, and that the objects they name exist. The smallest step is one object:
@@ -92,7 +97,14 @@ async function checkSealed(run: FsckRun, chunk: ChunkRow, key: string): Promise<
       return { bytes, problem: equalOids(hashChunk(bytes), checksum) ? null : CHANGED };
     }
     const hash = createHash("sha1");
-    for await (const piece of await run.store.stream(key, start, size)) hash.update(piece);
+    const range = new OpenRange(run.store, key, start, size);
+    const slice = new TimeSlice();
+    for (let read = 0, buffer = new ArrayBuffer(READ_BYTES); read < size; await slice.pause()) {
+      const piece = await range.read(new Uint8Array(buffer));
+      hash.update(piece);
+      read += piece.length;
+      buffer = piece.buffer;
+    }
     return { bytes: null, problem: equalOids(new Uint8Array(hash.digest()), checksum) ? null : CHANGED };
   } catch (error) {
     const problem = await findLoss(run.store, chunk);

@@ -3,6 +3,7 @@ import { GitError } from "../../format/errors.ts";
 import { MAX_ENTRY_HEADER_BYTES, OFS_DELTA, REF_DELTA } from "../../format/pack.ts";
 import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
 import { OpenRange } from "../../store/chunks/open-range.ts";
+import { TimeSlice } from "../pacing/time-slice.ts";
 import { decodeEntryHead } from "./entry-head.ts";
 import type { Extent } from "../pack/pack-plan.ts";
 
@@ -26,7 +27,8 @@ export interface EntrySource {
 
 /** Streams the content of an entry that is not a delta, whatever its size. It fails unless the
  * stored bytes are a whole zlib stream of the size in its header, with the right checksum. Pieces
- * of 64 KiB are made on demand.
+ * of 64 KiB are made on demand, in slices: the bucket may have all bytes at once, and whoever takes
+ * them, too.
  * @throws GitError "storage-failed", "corrupt-pack" */
 export async function streamEntry(
   { store, codec }: EntrySource,
@@ -36,9 +38,11 @@ export async function streamEntry(
   // Make sure that the bytes exist before returning a stream.
   const first = await stored.next();
   const pieces = inflateEntry(stored, first, codec);
+  const slice = new TimeSlice();
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
+        await slice.pause();
         const { value, done } = await pieces.next();
         if (done === true) controller.close();
         else controller.enqueue(value);

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { GitError } from "../../format/errors.ts";
 import { PART_WAIT_MS } from "../../format/limits.ts";
 import { PacedBody } from "../pacing/paced-body.ts";
+import { TimeSlice } from "../pacing/time-slice.ts";
 import type { NewPart } from "./upload-parts.ts";
 
 /** What is stored: its name in errors, and for how long (ms) it may arrive. */
@@ -35,9 +36,12 @@ export async function storePart<Stored>(
   const paced = new PacedBody(body ?? emptyStream());
   let failure: unknown = null;
   const pieces = readPieces(paced, part, what);
+  // Others' parts arrive beside it.
+  const slice = new TimeSlice();
   const stream = new ReadableStream<Uint8Array>({
     pull: async (controller) => {
       try {
+        await slice.pause();
         const { value, done } = await pieces.next();
         if (done === true) controller.close();
         else controller.enqueue(value);

@@ -7,9 +7,14 @@ import type { OpenRepository } from "../objects/open-repository.ts";
 import { ReceivePack } from "../push/receive-pack.ts";
 import type { UploadFrame } from "../state/push.ts";
 import { explainRefusal, findRefused } from "../state/ref-refusal.ts";
+import { pause } from "../pacing/pause.ts";
 import { ArrivingParts } from "./arriving-parts.ts";
 import { listed, type StepParts, StoredParts } from "./stored-parts.ts";
 import { findOpenUpload, readUpload, type UploadStatus } from "./upload.ts";
+
+/** Parts that are removed at a time: a local bucket takes 5 ms for each, in which nobody else
+ * runs. */
+const REMOVED_PARTS = 4;
 
 /** A pack in parts. */
 export interface NewStep {
@@ -69,9 +74,17 @@ export async function indexStep(repository: OpenRepository, step: NewStep): Prom
     state.stepsUnderWay.delete(step.id);
     await pack.cancel();
   }
-  // If this fails, the end of the session removes them.
-  await repository.chunks.delete(parts.known.map(({ key }) => key)).catch(() => undefined);
+  await removeParts(repository, parts.known);
   return readUpload(repository, step.id);
+}
+
+/** Removes parts whose objects are stored. If this fails, the end of the session removes them. */
+async function removeParts({ chunks }: OpenRepository, parts: readonly StoredPart[]): Promise<void> {
+  for (let from = 0; from < parts.length; from += REMOVED_PARTS) {
+    const keys = parts.slice(from, from + REMOVED_PARTS).map(({ key }) => key);
+    await chunks.delete(keys).catch(() => undefined);
+    await pause();
+  }
 }
 
 /** @throws GitError "invalid" when a part has not arrived, or is named twice */

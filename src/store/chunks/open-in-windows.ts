@@ -19,7 +19,8 @@ export async function openInWindows<Absent extends null = never>(
   // What cannot be opened is told before anything is sent.
   const first = await openFrom(offset);
   if (first === null) return first;
-  const { readable, writable } = new IdentityTransformStream();
+  // Tells the runtime, and so the client, the length.
+  const { readable, writable } = new FixedLengthStream(length);
   const send = async (): Promise<void> => {
     await first.pipeTo(writable, { preventClose: true });
     for (let from = offset + windowBytes; from < end; from += windowBytes) {

@@ -29,8 +29,15 @@ export class R2MultipartWrite implements MultipartWrite {
   async putPart(number: number, bytes: Uint8Array): Promise<void> {
     this.#counters.parts += 1;
     this.#counters.bytesIn += bytes.length;
-    const put = (): Promise<BucketPart> => this.#upload.uploadPart(number, bytes);
-    this.#parts[number - 1] = await storing(this.#key, `put part ${number} of`, put, bytes.length);
+    const put = (readable: ReadableStream<Uint8Array>): Promise<BucketPart> =>
+      this.#upload.uploadPart(number, readable);
+    this.#parts[number - 1] = await storingStream(
+      this.#key,
+      `put part ${number} of`,
+      inSlices(bytes),
+      bytes.length,
+      put,
+    );
   }
 
   async complete(): Promise<BucketObject> {
@@ -44,6 +51,27 @@ export class R2MultipartWrite implements MultipartWrite {
   async abort(): Promise<void> {
     await storing(this.#key, "abort", () => this.#upload.abort());
   }
+}
+
+/** Bytes of a part that the bucket gets at a time. */
+const PIECE_BYTES = 512 * 1024;
+
+/** A part as a stream that lets others run between its pieces: a local bucket takes a whole part in
+ * 60 ms and more, in which nobody else does. */
+function inSlices(bytes: Uint8Array): ReadableStream<Uint8Array> {
+  let at = 0;
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        if (at > 0) await new Promise((resolve) => setTimeout(resolve));
+        const piece = bytes.subarray(at, at + PIECE_BYTES);
+        at += piece.length;
+        if (piece.length > 0) controller.enqueue(piece);
+        if (at === bytes.length) controller.close();
+      },
+    },
+    { highWaterMark: 0 },
+  );
 }
 
 /** An object that several requests write in parts. */

@@ -31,8 +31,8 @@ const FOLLOWS = 32;
 const SAME_INTRODUCER = 64;
 const NO_INTRODUCER = 128;
 
-/** Bytes of a record at most: flags, three integers of 53 bits (length, size, distance), four of 32,
- * of which two are differences with a sign. */
+/** Bytes of a record at most: flags, three integers of 53 bits (length, size, distance), four of
+ * 32, of which two are differences with a sign. */
 const RECORD_BYTES = 1 + 3 * 8 + 4 * 5;
 
 /** Encodes rows, which must be ascending by number. */

@@ -2,7 +2,10 @@ import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
 import type { Bucket } from "../../../src/store/chunks/bucket.ts";
 import { newChunkCounters } from "../../../src/store/chunks/chunk-store.ts";
+import { MULTIPART_PART_BYTES } from "../../../src/format/limits.ts";
+import { putInParts } from "../../../src/store/chunks/put-in-parts.ts";
 import { R2ChunkStore } from "../../../src/store/chunks/r2-chunk-store.ts";
+import { R2MultipartWrite } from "../../../src/store/chunks/r2-multipart.ts";
 import { collect, describeChunkStore, readAll } from "../chunk-store-contract.ts";
 
 describeChunkStore("R2", () => ({
@@ -122,6 +125,38 @@ test("a file says of itself what it is told, and its operations are counted", as
   expect(counters).toMatchObject({ puts: 2, gets: 2, bytesIn: 18, bytesOut: 5 });
 });
 
+test.each([MULTIPART_PART_BYTES + 1, 2 * MULTIPART_PART_BYTES])(
+  "a file of %i bytes is written in parts as it comes; one that fails, or is short or long, leaves nothing",
+  async (sizeBytes) => {
+    const key = crypto.randomUUID();
+    const bytes = new Uint8Array(sizeBytes).map((_, i) => i * 7 + (i >> 9));
+    const put = async (stream: ReadableStream<Uint8Array>): Promise<string> => {
+      const upload = await env.BUCKET.createMultipartUpload(key, { customMetadata: { mode: "100644" } });
+      return putInParts(key, { stream, sizeBytes }, new R2MultipartWrite(key, upload, newChunkCounters()));
+    };
+    const cut = (length: number): ReadableStream<Uint8Array> => {
+      let at = 0;
+      return new ReadableStream({
+        pull(controller) {
+          const end = Math.min(length, at + 100_003);
+          controller.enqueue(end <= sizeBytes ? bytes.slice(at, end) : new Uint8Array(end - at));
+          at = end;
+          if (at === length) controller.close();
+        },
+      });
+    };
+    await expect(put(cut(sizeBytes - 1))).rejects.toMatchObject({ code: "storage-failed", data: { key } });
+    await expect(put(cut(sizeBytes + 1))).rejects.toMatchObject({ code: "storage-failed", data: { key } });
+    const failing = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error("no more")) });
+    await expect(put(failing)).rejects.toThrow("no more");
+    expect(await env.BUCKET.head(key)).toBeNull();
+    const etag = await put(cut(sizeBytes));
+    expect(await env.BUCKET.head(key)).toMatchObject({ etag, size: sizeBytes, customMetadata: { mode: "100644" } });
+    const stored = new Uint8Array(await (await env.BUCKET.get(key))!.arrayBuffer());
+    expect(Buffer.compare(stored, bytes)).toBe(0);
+  },
+);
+
 function boundBucket(): Bucket {
   return {
     put: (key, bytes, options) => env.BUCKET.put(key, bytes, options),
@@ -129,7 +164,7 @@ function boundBucket(): Bucket {
     delete: (keys) => env.BUCKET.delete(keys),
     head: (key) => env.BUCKET.head(key),
     list: (options) => env.BUCKET.list(options),
-    createMultipartUpload: (key) => env.BUCKET.createMultipartUpload(key),
+    createMultipartUpload: (key, options) => env.BUCKET.createMultipartUpload(key, options),
     resumeMultipartUpload: (key, id) => env.BUCKET.resumeMultipartUpload(key, id),
   };
 }
