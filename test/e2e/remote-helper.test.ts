@@ -194,6 +194,21 @@ test("connections that are cut at any place are taken up again", { tags: "sweep"
   await expectSame(url, history);
 });
 
+test("the parts of a pack grow, so that the server can keep all of them", { tags: "sweep" }, async () => {
+  const { url, remote } = newRemote();
+  const dir = await makeRepository("parts");
+  writeFileSync(join(dir, "noise"), randomBytes(900_000));
+  await git(dir, "add", ".");
+  await git(dir, "commit", "-q", "-m", "noise");
+  const { code, stderr } = await tryHelper(dir, ["push", remote, "main"], { plainObjects: 1, partBytes: 800 });
+  expect(code, stderr).toBe(0);
+  const parts = new Set(proxy.requests.filter(({ path }) => path.includes("/parts/")).map(({ path }) => path));
+  // Of 800 bytes they would be 1,126, and the server keeps 1,000: 200 of 800, 200 of 1,600, the
+  // rest of 3,200.
+  expect(parts.size).toBe(400 + Math.ceil((900_000 - 200 * 2_400) / 3_200));
+  await expectSame(url, dir, "main");
+});
+
 test("a file above the platform's limit: a plain push fails with 413, the helper sends it in parts", async () => {
   const { url, remote } = newRemote();
   const dir = await makeRepository("fat");
