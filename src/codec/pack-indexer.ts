@@ -29,9 +29,9 @@ export type IndexNeed =
   /** Nothing: other requests may run now. */
   | { kind: "pause" };
 
-/** Bytes of work in one call of the module: 20 to 40 ms. The object has one thread for all
+/** Work of one call of the module, in bytes: some 20 ms. The object has one thread for all
  * requests. */
-const SLICE_BYTES = 16 * 1024 * 1024;
+const SLICE_BYTES = 12 * 1024 * 1024;
 
 /** Bytes of the pack in the module at once: a whole small entry, and a piece of what follows. */
 const WINDOW_BYTES = 1536 * 1024;

@@ -119,11 +119,11 @@ export const BUSY_WAIT_MS = 240_000;
 /** Inflated bytes from which an undeltified blob is hashed and stored piece by piece. */
 export const STREAM_THRESHOLD_BYTES = 1 * MIB;
 
-/** Work of a push, in bytes inflated, hashed or copied; an object counts as 512 more, a deflated
- * byte as six. This fits into the platform's limit of CPU time (300 s) with a margin: 24 GiB of
- * zeros take 130 s, of small delta results 55 s, of deflated noise some 200 s
+/** Work of a push, in bytes inflated, hashed or copied; an object counts as 512 more, a name in a
+ * tree as 48, a deflated byte as six. This fits into the platform's limit of CPU time (300 s) with
+ * a margin: 24 GiB of zeros take 130 s, of small delta results 55 s, of deflated noise some 200 s
  * (`test/large/push-work`). Real histories need a hundredth of it. A decompression bomb ends here,
- * while other requests are served between slices of some 100 ms. */
+ * while other requests are served between slices of some 25 ms. */
 export const MAX_PUSH_WORK_BYTES = 24 * GIB;
 
 /** Deltas between an object and its undeltified base. Chains are walked without recursion. Git

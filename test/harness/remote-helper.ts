@@ -1,7 +1,10 @@
+import { execFileSync } from "node:child_process";
 import { chmodSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { delimiter, join } from "node:path";
 import { bundleProgram, PROGRAMS, type ProgramName } from "../../scripts/build-helper.ts";
 import { type GitInput, type GitResult, tryGit } from "./git.ts";
+import type { Server } from "./server.ts";
 import { makeTempDir } from "./temp-dir.ts";
 
 let dir: Promise<string> | undefined;
@@ -10,6 +13,17 @@ let dir: Promise<string> | undefined;
 export type HelperConfig = Partial<
   Record<"plainObjects" | "plainBytes" | "stepObjects" | "stepBytes" | "partBytes", number>
 >;
+
+/** Gives a server a processor of its own, and the helper the time that nobody else wants of the
+ * others: a client is on another machine than its server.
+ * @returns for `GitInput.env`
+ * @throws Error if there is only one processor */
+export function keepApart({ pid }: Pick<Server, "pid">): Record<string, string> {
+  const last = availableParallelism() - 1;
+  if (last === 0) throw new Error("a server and its client need two processors");
+  execFileSync("taskset", ["-acp", "0", String(pid)]);
+  return { ASIDE: `nice -n 19 taskset -c 1-${last}` };
+}
 
 /** Runs git with `git-remote-holdfast` on its PATH. */
 export async function tryHelper(
@@ -35,7 +49,7 @@ async function makeHelpers(): Promise<string> {
     const path = join(made, name);
     const program = `${path}.cjs`;
     writeFileSync(program, await bundleProgram(name));
-    writeFileSync(path, `#!/bin/sh\nexec "${process.execPath}" "${program}" "$@"\n`);
+    writeFileSync(path, `#!/bin/sh\nexec $ASIDE "${process.execPath}" "${program}" "$@"\n`);
     chmodSync(path, 0o755);
   }
   return made;

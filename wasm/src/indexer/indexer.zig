@@ -366,6 +366,14 @@ pub const Indexer = struct {
         if (ix.work_bytes > ix.options.max_work_bytes) return ix.refuse(.too_much_work, entry, ix.work_bytes);
     }
 
+    /// Counts the names in a tree, commit or tag: to find the node of one takes as long as to inflate
+    /// and hash so many bytes.
+    pub fn countNames(ix: *Indexer, entry: u32, names: u64) Error!void {
+        const name_work = 48;
+        ix.work_bytes += names * name_work;
+        if (ix.work_bytes > ix.options.max_work_bytes) return ix.refuse(.too_much_work, entry, ix.work_bytes);
+    }
+
     pub fn need(ix: *Indexer, offset: u64, length: u64) Error {
         ix.needed_offset = offset;
         ix.needed_length = length;

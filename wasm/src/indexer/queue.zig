@@ -125,7 +125,9 @@ const Sink = struct {
         const ix = self.ix;
         const list = ix.entries.list.slice();
         const is_tree = list.items(.kind)[self.entry] == .tree;
+        const before = ix.edges.named;
         list.items(.edges)[self.entry] = ix.edges.end(ix.tables.allocator(), is_tree) catch return ix.outOfMemory();
+        try ix.countNames(self.entry, ix.edges.named - before);
         if (ix.edges.named > ix.options.max_references) return ix.refuse(.too_many_references, self.entry, ix.edges.named);
     }
 
