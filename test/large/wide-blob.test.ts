@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { findProblems } from "../harness/find-problems.ts";
 import { git, listRefs, makeRepository } from "../harness/git.ts";
 import { startNative } from "../harness/native.ts";
-import { tryHelper } from "../harness/remote-helper.ts";
+import { keepApart, tryHelper } from "../harness/remote-helper.ts";
 import { type Server, startServer } from "../harness/server.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
 import { type Asked, askMeanwhile, describeWaits } from "./ask-meanwhile.ts";
@@ -45,9 +45,10 @@ test("a file of 6 GB is pushed by the helper and cloned", async () => {
   try {
     const url = `${server.url}/me/wide`;
     await git(origin, "push", "-q", url, "main~1:refs/heads/main");
+    const env = keepApart(server);
     const asking = askMeanwhile(url, 10);
     const pushMs = await measure(async () => {
-      const { code, stderr } = await tryHelper(origin, ["push", `holdfast::${url}`, "main"]);
+      const { code, stderr } = await tryHelper(origin, ["push", `holdfast::${url}`, "main"], {}, { env });
       expect(code, stderr).toBe(0);
     });
     const pushed = await asking.end();
