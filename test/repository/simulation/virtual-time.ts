@@ -14,9 +14,12 @@ const START_MS = Date.UTC(2026, 0, 1);
 /** The most events of a run. */
 const MOST_EVENTS = 100_000;
 
+/** Node's own, also while a run has replaced it. */
+const { setImmediate: onNextTurn } = globalThis;
+
 /** Waits for everything that the last event made possible, until the real event loop turns. */
 function settled(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
+  return new Promise((resolve) => onNextTurn(resolve));
 }
 
 /** Runs of this process. Ids of one run differ from those of another with the same seed, so that no
@@ -104,7 +107,7 @@ export class VirtualTime {
    * @throws Error if another run has replaced them */
   install(random: Random): () => void {
     if (installed !== null) throw new Error("another run has replaced the clock");
-    const { setTimeout, clearTimeout } = globalThis;
+    const { setTimeout, clearTimeout, setImmediate } = globalThis;
     const { now } = Date;
     const run = (runs++).toString(16).padStart(8, "0");
     const timers = new Map<object, () => void>();
@@ -117,12 +120,13 @@ export class VirtualTime {
       return timer;
     }) as unknown as typeof setTimeout;
     globalThis.clearTimeout = ((timer: object) => timers.get(timer)?.()) as typeof clearTimeout;
+    globalThis.setImmediate = ((callback: () => void) => this.after(0, callback)) as unknown as typeof setImmediate;
     Object.defineProperty(crypto, "randomUUID", {
       configurable: true,
       value: () => `${run}-${hex(4)}-4${hex(3)}-8${hex(3)}-${hex(12)}`,
     });
     const restore = (): void => {
-      Object.assign(globalThis, { setTimeout, clearTimeout });
+      Object.assign(globalThis, { setTimeout, clearTimeout, setImmediate });
       Date.now = now;
       Reflect.deleteProperty(crypto, "randomUUID");
     };
