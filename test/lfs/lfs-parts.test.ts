@@ -1,7 +1,7 @@
 /** Objects that are larger than one request may be, by the real client of Git LFS and its agent
  * `git-lfs-holdfast`. */
 import { randomBytes } from "node:crypto";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { findProblems } from "../harness/find-problems.ts";
@@ -106,6 +106,7 @@ test("lost connections are made again, and a push that is killed goes on where i
     expect(readdirSync(join(dir, ".git/holdfast/lfs")).length).toBeGreaterThan(0);
     proxy.cutAt = () => false;
     expect(cut.size).toBeGreaterThan(0);
+    await awaitEnd(join(dir, ".git/holdfast/lfs"));
     const before = proxy.requests.filter(isPart).length;
     await run(dir, ...push);
     // Two of six were there; those under way when it was killed are sent again.
@@ -116,6 +117,15 @@ test("lost connections are made again, and a push that is killed goes on where i
   }
   await expectCloned(`${server.url}/parts/cut`, files);
 });
+
+/** Waits until the processes are gone that have locks in a folder: those of a killed command end
+ * after it. */
+async function awaitEnd(folder: string): Promise<void> {
+  const locks = readdirSync(folder).filter((name) => name.endsWith(".lock"));
+  const pids = locks.map((name) => Number(readFileSync(join(folder, name), "utf8")));
+  const isAlive = (pid: number): boolean => existsSync(`/proc/${pid}`);
+  await expect.poll(() => pids.filter(isAlive), { interval: 10 }).toEqual([]);
+}
 
 test("the server is killed while parts come, and while it reads them back", async () => {
   const own = await startServer({ vars: { MAX_BODY_BYTES } });
