@@ -362,15 +362,11 @@ pub const Indexer = struct {
     /// Counts work, to stop a pack of endless cost: bytes, and a fixed amount for each object.
     pub fn countWork(ix: *Indexer, entry: u32, size: u64) Error!void {
         const object_work = 512;
-        ix.work_bytes += size + object_work;
-        if (ix.work_bytes > ix.options.max_work_bytes) return ix.refuse(.too_much_work, entry, ix.work_bytes);
+        try ix.addWork(entry, size + object_work);
     }
 
-    /// Counts the names in a tree, commit or tag: to find the node of one takes as long as to inflate
-    /// and hash so many bytes.
-    pub fn countNames(ix: *Indexer, entry: u32, names: u64) Error!void {
-        const name_work = 48;
-        ix.work_bytes += names * name_work;
+    pub fn addWork(ix: *Indexer, entry: u32, work: u64) Error!void {
+        ix.work_bytes += work;
         if (ix.work_bytes > ix.options.max_work_bytes) return ix.refuse(.too_much_work, entry, ix.work_bytes);
     }
 

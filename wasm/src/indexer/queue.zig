@@ -127,7 +127,9 @@ const Sink = struct {
         const is_tree = list.items(.kind)[self.entry] == .tree;
         const before = ix.edges.named;
         list.items(.edges)[self.entry] = ix.edges.end(ix.tables.allocator(), is_tree) catch return ix.outOfMemory();
-        try ix.countNames(self.entry, ix.edges.named - before);
+        // Finding the node of a name takes as long as inflating and hashing so many bytes.
+        const name_work = 48;
+        try ix.addWork(self.entry, (ix.edges.named - before) * name_work);
         if (ix.edges.named > ix.options.max_references) return ix.refuse(.too_many_references, self.entry, ix.edges.named);
     }
 
