@@ -149,6 +149,19 @@ describe("an entry", () => {
     }
     expect(() => indexPack(packWith(encodeEntry(makeObject("blob", Buffer.alloc(790_000)))), { limits })).not.toThrow();
   });
+
+  test("whose trees have more names than a push may cost: 48 for each", () => {
+    const names = Array.from({ length: 1_000 }, (_, i) => ["100644", `file-${1_000 + i}`, blob] as const);
+    const tree = makeTree(...names);
+    const pack = assemblePack([encodeEntry(blob), encodeEntry(tree)]);
+    const otherBytes = blob.content.length + tree.content.length + 2 * 512;
+    const maxPushWorkBytes = otherBytes + 48 * names.length;
+    expect(() => indexPack(pack, { limits: { maxPushWorkBytes } })).not.toThrow();
+    expect(refusalOf(pack, { limits: { maxPushWorkBytes: maxPushWorkBytes - 1 } })).toMatchObject({
+      code: "too-large",
+      data: { limit: maxPushWorkBytes - 1, actual: maxPushWorkBytes },
+    });
+  });
 });
 
 describe("a delta", () => {
