@@ -164,8 +164,7 @@ export class StepSender {
         throw error;
       }
       const packed = { ...step, parts };
-      for (const oid of step.covers) had.delete(oid);
-      for (const oid of step.tips) had.add(oid);
+      noteStep(had, step);
       upload.steps.push(packed);
       saved.write(upload);
       return packed;
@@ -231,6 +230,12 @@ function isTooLarge({ status, code, limitKind }: ApiError): boolean {
 function isFinal({ status, code }: ApiError): boolean {
   const mayPass = [408, 409, 429].includes(status) || status >= 500;
   return code !== null && !mayPass && code !== "invalid" && code !== "corrupt-pack";
+}
+
+/** Notes in what the server has that it will have a step, too. */
+export function noteStep(had: Set<string>, { tips, covers }: Pick<Step, "tips" | "covers">): void {
+  for (const oid of covers) had.delete(oid);
+  for (const oid of tips) had.add(oid);
 }
 
 /** @returns null: it has ended */

@@ -4,7 +4,7 @@ import { Plan } from "./plan.ts";
 import type { Progress } from "./progress.ts";
 import type { PackedStep, Saved, SavedUpload } from "./saved.ts";
 import type { Sizes } from "./sizes.ts";
-import { findUpload, listNew, type Status, StepSender, TooLargeStep } from "./steps.ts";
+import { findUpload, listNew, noteStep, type Status, StepSender, TooLargeStep } from "./steps.ts";
 import { ApiError } from "./transport.ts";
 
 /** One ref to move. Ids are hex; null: absent. */
@@ -150,7 +150,7 @@ class Upload {
     const isWanted = (step: PackedStep): Promise<boolean> =>
       listNew(step.tips, this.#wanted).then((count) => count === 0);
     for (const step of this.#upload.steps) if (!(await isWanted(step))) return this.#forgetSteps();
-    for (const { tips: own, covers } of this.#upload.steps) this.#note(own, covers);
+    for (const step of this.#upload.steps) noteStep(this.#had, step);
     this.#saved.write(this.#upload);
   }
 
@@ -185,11 +185,6 @@ class Upload {
   async #dropPlan(): Promise<void> {
     await this.#plan?.stop();
     this.#plan = null;
-  }
-
-  #note(tips: readonly string[], covers: readonly string[]): void {
-    for (const oid of covers) this.#had.delete(oid);
-    for (const oid of tips) this.#had.add(oid);
   }
 
   async #complete(): Promise<Refusals> {

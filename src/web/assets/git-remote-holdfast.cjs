@@ -1034,8 +1034,7 @@ var StepSender = class {
         throw error;
       }
       const packed = { ...step, parts };
-      for (const oid of step.covers) had.delete(oid);
-      for (const oid of step.tips) had.add(oid);
+      noteStep(had, step);
       upload.steps.push(packed);
       saved.write(upload);
       return packed;
@@ -1092,6 +1091,10 @@ function isTooLarge({ status, code, limitKind }) {
 function isFinal({ status, code }) {
   const mayPass = [408, 409, 429].includes(status) || status >= 500;
   return code !== null && !mayPass && code !== "invalid" && code !== "corrupt-pack";
+}
+function noteStep(had, { tips, covers }) {
+  for (const oid of covers) had.delete(oid);
+  for (const oid of tips) had.add(oid);
 }
 async function findUpload(api, id) {
   try {
@@ -1211,7 +1214,7 @@ var Upload = class {
     this.#upload.steps = packed.slice(first);
     const isWanted = (step) => listNew(step.tips, this.#wanted).then((count) => count === 0);
     for (const step of this.#upload.steps) if (!await isWanted(step)) return this.#forgetSteps();
-    for (const { tips: own, covers } of this.#upload.steps) this.#note(own, covers);
+    for (const step of this.#upload.steps) noteStep(this.#had, step);
     this.#saved.write(this.#upload);
   }
   async #sendSteps(status) {
@@ -1242,10 +1245,6 @@ var Upload = class {
   async #dropPlan() {
     await this.#plan?.stop();
     this.#plan = null;
-  }
-  #note(tips, covers) {
-    for (const oid of covers) this.#had.delete(oid);
-    for (const oid of tips) this.#had.add(oid);
   }
   async #complete() {
     const { moves, atomic } = this.#push;
