@@ -23,6 +23,10 @@ export const MAX_PART_BYTES = 90_000_000;
  * parts arrive. A smaller one is the last. */
 export const MIN_INNER_PART_BYTES = 1 * MIB;
 
+/** Tips of a pack that comes in a request's body: they are in its URL, 4 KB of 8 that everything on
+ * the way takes. */
+export const MAX_SENT_TIPS = 100;
+
 /** Milliseconds in which a part must have arrived: 50 kB a second for the largest. */
 export const PART_WAIT_MS = 30 * 60_000;
 

@@ -71,6 +71,11 @@ export class Sizes {
     return new Sizes(this.plain, step, this.#partBytes, limits.partBytes);
   }
 
+  /** Bytes of a body, at most. */
+  get bodyBytes(): number {
+    return this.#mostPartBytes;
+  }
+
   /** Bytes of a pack's parts, one after the other: the last may have fewer. */
   *parts(): Generator<number, never> {
     for (let before = 0; ; before++) {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Api } from "./api.ts";
 import { findLocal, git } from "./git.ts";
+import { PackBody } from "./pack-body.ts";
 import { type Part, RunningPack } from "./packs.ts";
 import type { Plan, PlannedStep, Step } from "./plan.ts";
 import type { Progress } from "./progress.ts";
@@ -27,15 +28,21 @@ const AHEAD = 2;
 /** How often the server is asked whether a step that was cut off goes on (ms). */
 const LOOK_MS = 1_000;
 
-/** A line that takes a pack's first part, a mebibyte, in this time (ms) brings each of the others
- * in the half minute for which the server waits. */
-const FAST_PART_MS = 300;
-
-/** Bytes that a part has at least, if its step is indexed while others are sent. */
+/** Bytes that a part has at least for which the server waits, except for the last. */
 const MIN_INNER_PART_BYTES = 1024 * 1024;
 
+/** Tips that the server takes in a URL. */
+const MOST_SENT_TIPS = 100;
+
 /** The server cannot index a step; smaller ones it may. */
-export class TooLargeStep extends Error {}
+export class TooLargeStep extends Error {
+  readonly step: Step;
+
+  constructor(step: Step, message: string) {
+    super(message);
+    this.step = step;
+  }
+}
 
 /** What the steps of a session are sent with. */
 export interface StepContext {
@@ -55,9 +62,8 @@ export interface StepContext {
 interface StepUnderWay {
   readonly step: Step;
   readonly packing: Promise<PackedStep>;
-  /** The number of its first part, if the step may be indexed while its parts are sent, as soon as
-   * that is known; null: it may not. */
-  readonly first: Promise<number | null>;
+  /** What of the pack goes as a body; null: all of it goes in parts. */
+  readonly body: PackBody | null;
 }
 
 /** Packs, sends and indexes the steps of a session. Packing is ahead of sending, and sending of
@@ -66,6 +72,9 @@ export class StepSender {
   readonly #context: StepContext;
   readonly #sending: Sending;
   readonly #stop = new AbortController();
+  /** Those that have not been sent. */
+  readonly #bodies = new Set<PackBody>();
+  #isSlow = false;
   /** The highest number of a part that the server had before. */
   readonly #lastThere: number;
   #last: Promise<void> = Promise.resolve();
@@ -92,7 +101,7 @@ export class StepSender {
     try {
       for (const step of waiting) {
         for (const part of step.parts) this.#sending.add(part);
-        this.#follow({ step, packing: Promise.resolve(step), first: Promise.resolve(null) }, show);
+        this.#follow({ step, packing: Promise.resolve(step), body: null }, show);
       }
       for await (const step of plan.take()) {
         while (this.#running.length > AHEAD) await this.#running.shift();
@@ -113,17 +122,16 @@ export class StepSender {
   }
 
   /** Has a step indexed after those before it. */
-  #follow(underWay: StepUnderWay, show: () => void): void {
+  #follow({ step, packing, body }: StepUnderWay, show: () => void): void {
     const before = this.#last;
     this.#last = (async () => {
-      const first = await underWay.first;
       await before;
-      if (first === null || !(await this.#indexArriving(underWay.step, first))) {
-        const packed = await underWay.packing;
+      if (body === null || !(await this.#sendBody(step, body))) {
+        const packed = await packing;
         await this.#sending.awaitParts(packed.parts);
         await this.#index(packed);
       }
-      this.#finish(await underWay.packing);
+      this.#finish(await packing);
       show();
     })();
     // The loop in `send` waits for it, in order.
@@ -135,21 +143,11 @@ export class StepSender {
     const { upload, saved, sizes, had } = this.#context;
     const from = upload.nextPart;
     const parts: Part[] = [];
-    let tellFirst: (number: number | null) => void = () => undefined;
-    const first = new Promise<number | null>((resolve) => (tellFirst = resolve));
+    const body = this.#openBody(step, from);
     const ready = (part: Part): void => {
       parts.push(part);
       upload.nextPart = part.number + 1;
-      this.#sending.add(part);
-      if (parts.length > 1) return;
-      const startMs = Date.now();
-      // A part of another pack may be there under a number of this one.
-      const mayBegin = from > this.#lastThere && part.sizeBytes >= MIN_INNER_PART_BYTES;
-      const sent = this.#sending.awaitParts([part]);
-      sent.then(
-        () => tellFirst(mayBegin && Date.now() - startMs < FAST_PART_MS ? from : null),
-        () => tellFirst(null),
-      );
+      if (body?.takes(part) !== true) this.#sending.add(part);
     };
     const packing = (async () => {
       try {
@@ -159,9 +157,10 @@ export class StepSender {
         const pathOf = (part: number): string => saved.pathOf(part);
         await pack.write({ sizes: sizes.parts(), first: from, pathOf, ready });
       } catch (error) {
-        tellFirst(null);
         saved.drop(parts);
         throw error;
+      } finally {
+        body?.end();
       }
       const packed = { ...step, parts };
       noteStep(had, step);
@@ -171,21 +170,60 @@ export class StepSender {
     })();
     // Whoever waits for it is told.
     packing.catch(() => undefined);
-    return { step, packing, first };
+    return { step, packing, body };
   }
 
-  /** Has a step indexed while its parts are sent.
-   * @returns false: it must be done once they are all there */
-  async #indexArriving({ tips }: Step, from: number): Promise<boolean> {
-    const { api, upload } = this.#context;
-    const signal = this.#stop.signal;
+  /** @param from the number of the step's first part
+   * @returns null: its pack goes in parts */
+  #openBody({ tips }: Step, from: number): PackBody | null {
+    const { sizes, saved } = this.#context;
+    // A part of another pack may be there under a number of this one.
+    const isAlone = from > this.#lastThere && sizes.parts().next().value >= MIN_INNER_PART_BYTES;
+    if (this.#isSlow || !isAlone || tips.length > MOST_SENT_TIPS) return null;
+    const body = new PackBody(from, sizes.parts(), sizes.bodyBytes, (part) => saved.pathOf(part));
+    this.#bodies.add(body);
+    return body;
+  }
+
+  /** Sends what was to go as a body in parts. */
+  #giveUp(body: PackBody): void {
+    for (const part of body.giveUp()) this.#sending.add(part);
+  }
+
+  /** Sends a step's pack, its beginning as a body, and has it indexed meanwhile.
+   * @returns false: it goes in parts, which the server indexes once they are all there */
+  async #sendBody(step: Step, body: PackBody): Promise<boolean> {
+    const { api, upload, progress } = this.#context;
+    // It may have been given up while a step before it was sent.
+    if (!this.#bodies.delete(body)) return false;
     try {
-      await api.ask("POST", `/uploads/${upload.id}/steps`, { json: { from, tips } }, { tries: 1, signal });
+      const path = `/uploads/${upload.id}/packs?tips=${step.tips.join(",")}&from=${body.from}`;
+      const sent = (bytes: number): void => progress.count(bytes);
+      await api.ask("POST", path, { pieces: body.read() }, { tries: 1, signal: this.#stop.signal, sent });
       return true;
     } catch (error) {
-      if (error instanceof ApiError && isTooLarge(error)) throw new TooLargeStep(error.message);
+      this.#isSlow ||= body.isSlow;
+      if (error instanceof ApiError && isTooLarge(error)) throw new TooLargeStep(step, error.message);
       if (error instanceof ApiError && isFinal(error)) throw error;
+      const isCut = !(error instanceof ApiError) && !this.#isSlow && !this.#stop.signal.aborted;
+      if (isCut && (await this.#isThere(step))) return true;
+      this.#giveUp(body);
+      if (this.#isSlow) {
+        for (const other of this.#bodies) this.#giveUp(other);
+        this.#bodies.clear();
+      }
       return false;
+    }
+  }
+
+  /** Whether the server has a step although its answer was lost: it may have been done, or go on. */
+  async #isThere(step: Step): Promise<boolean> {
+    const { api, upload } = this.#context;
+    for (;;) {
+      const status = await findUpload(api, upload.id);
+      if (status === null) return false;
+      if (status.underWay === null) return (await listNew(step.tips, await findLocal(status.tips))) === 0;
+      await sleep(LOOK_MS);
     }
   }
 
@@ -199,7 +237,7 @@ export class StepSender {
         await api.ask("POST", `/uploads/${upload.id}/steps`, { json: { parts: numbers, tips: step.tips } });
         return;
       } catch (error) {
-        if (error instanceof ApiError && isTooLarge(error)) throw new TooLargeStep(error.message);
+        if (error instanceof ApiError && isTooLarge(error)) throw new TooLargeStep(step, error.message);
         const isUnsure = error instanceof ApiError && (error.status === 409 || error.status === 422);
         const status = isUnsure ? await findUpload(api, upload.id) : null;
         if (status === null) throw error;
@@ -226,9 +264,10 @@ function isTooLarge({ status, code, limitKind }: ApiError): boolean {
   return status === 413 && code !== null && limitKind !== "quota" && limitKind !== "object";
 }
 
-/** Whether a step is refused for what it is, not for how its parts came. */
+/** Whether a step is refused for what it is, not for how its pack came. An older server knows no
+ * packs in bodies: 404. */
 function isFinal({ status, code }: ApiError): boolean {
-  const mayPass = [408, 409, 429].includes(status) || status >= 500;
+  const mayPass = [404, 408, 409, 429].includes(status) || status >= 500;
   return code !== null && !mayPass && code !== "invalid" && code !== "corrupt-pack";
 }
 

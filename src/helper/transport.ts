@@ -1,6 +1,7 @@
 import { createReadStream, readFileSync } from "node:fs";
 import http from "node:http";
 import https from "node:https";
+import { pipeline, Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { readConfig } from "./git.ts";
 
@@ -42,9 +43,10 @@ export class ApiError extends Error {
   }
 }
 
-/** The body of a request: JSON, or bytes of a file. */
+/** The body of a request: JSON, bytes as they come, or those of a file. */
 export type Body =
   | { readonly json: unknown }
+  | { readonly pieces: AsyncIterable<Buffer> }
   | { readonly path: string; readonly sizeBytes: number; /** Default: 0. */ readonly from?: number };
 
 /** What a server answers. */
@@ -53,8 +55,8 @@ export interface Answer {
   readonly text: string;
 }
 
-/** Called with each number of bytes of a file that has gone out; a negative number takes those of a
- * failed attempt back. */
+/** Called with each number of bytes that has gone out, but of JSON; a negative number takes those of
+ * a failed attempt back. */
 export type Sent = (bytes: number) => void;
 
 /** What may be said of a request. */
@@ -103,10 +105,8 @@ export class Transport {
     const json = body !== undefined && "json" in body ? JSON.stringify(body.json) : null;
     const headers: http.OutgoingHttpHeaders = { ...given };
     if (json !== null) headers["Content-Type"] = "application/json";
-    if (body !== undefined && "path" in body) {
-      headers["Content-Type"] = "application/octet-stream";
-      headers["Content-Length"] = body.sizeBytes;
-    }
+    if (body !== undefined && json === null) headers["Content-Type"] = "application/octet-stream";
+    if (body !== undefined && "path" in body) headers["Content-Length"] = body.sizeBytes;
     return new Promise((resolve, reject) => {
       let sentBytes = 0;
       const fail = (error: Error): void => {
@@ -137,18 +137,25 @@ export class Transport {
       });
       request.on("timeout", () => request.destroy(new Error("the server is silent")));
       request.on("error", fail);
-      if (body === undefined || !("path" in body)) return void request.end(json ?? undefined);
-      const { path, from = 0, sizeBytes } = body;
-      if (sizeBytes === 0) return void request.end();
-      const file = createReadStream(path, { highWaterMark: READ_BYTES, start: from, end: from + sizeBytes - 1 });
-      file.on("error", (error) => request.destroy(error));
-      file.on("data", (piece) => {
+      if (body === undefined || "json" in body) return void request.end(json ?? undefined);
+      const bytes = openBody(body);
+      if (bytes === null) return void request.end();
+      bytes.on("data", (piece: Buffer) => {
         sentBytes += piece.length;
         sent(piece.length);
       });
-      file.pipe(request);
+      // An error of either ends the request, which tells it.
+      pipeline(bytes, request, () => undefined);
     });
   }
+}
+
+/** @returns null: it is empty */
+function openBody(body: Exclude<Body, { json: unknown }>): Readable | null {
+  if ("pieces" in body) return Readable.from(body.pieces);
+  const { path, from = 0, sizeBytes } = body;
+  if (sizeBytes === 0) return null;
+  return createReadStream(path, { highWaterMark: READ_BYTES, start: from, end: from + sizeBytes - 1 });
 }
 
 /** Makes a request again and again while the network or the server fails.

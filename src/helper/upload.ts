@@ -81,10 +81,9 @@ class Upload {
         break;
       } catch (error) {
         if (!(error instanceof TooLargeStep)) throw error;
-        const [refused] = this.#upload.steps;
-        const smaller = refused === undefined ? null : this.#sizes.smallerThan(refused);
+        const smaller = this.#sizes.smallerThan(error.step);
         if (smaller === null) throw error;
-        this.#refused = { tips: refused!.tips, reason: error.message };
+        this.#refused = { tips: error.step.tips, reason: error.message };
         this.#sizes = smaller;
         await this.#dropPlan();
         this.#forgetSteps();

@@ -1,7 +1,7 @@
 /** `git push holdfast::…` of a history that may be one step: it is packed once, as git does, and
- * indexed while its parts are sent. */
+ * sent while it is made, the beginning in one body and the rest in parts. */
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findProblems } from "../harness/find-problems.ts";
 import { type FrontProxy, startFrontProxy } from "../harness/front-proxy.ts";
 import { git, listRefs, tryGit } from "../harness/git.ts";
@@ -14,7 +14,7 @@ import { makeTempDir } from "../harness/temp-dir.ts";
 /** How long the server waits for a part. The helper waits longer before it sends one again. */
 const WAIT_MS = 200;
 
-const STEPS = /\/steps$/;
+const STEPS = /\/(steps|packs)(\?|$)/;
 const PARTS = /\/parts\/(\d+)/;
 
 let server: Server;
@@ -37,42 +37,90 @@ afterAll(async () => {
   await server.close();
 });
 
-/** Pushes everything through the proxy.
+/** Pushes everything through a proxy.
  * @returns the requests that did it, in order */
-async function push(name: string): Promise<FrontProxy["requests"]> {
-  const from = proxy.requests.length;
-  const { code, stderr } = await tryHelper(history, ["push", "--mirror", `holdfast::${proxy.url}/me/${name}`], {
+async function push(name: string, to = server, front = proxy): Promise<FrontProxy["requests"]> {
+  const from = front.requests.length;
+  const { code, stderr } = await tryHelper(history, ["push", "--mirror", `holdfast::${front.url}/me/${name}`], {
     plainObjects: 1,
   });
   expect(code, stderr).toBe(0);
   const clone = join(makeTempDir("clone"), "copy.git");
-  await git(history, "clone", "-q", "--mirror", `${server.url}/me/${name}`, clone);
+  await git(history, "clone", "-q", "--mirror", `${to.url}/me/${name}`, clone);
   expect(await listRefs(clone)).toBe(await listRefs(history));
   await git(clone, "fsck", "--full", "--strict");
   const list = (dir: string): Promise<string> => git(dir, "rev-list", "--objects", "--no-object-names", "--all");
   expect((await list(clone)).split("\n").sort()).toEqual((await list(history)).split("\n").sort());
-  expect(await findProblems(`${server.url}/me/${name}`)).toEqual([]);
-  return proxy.requests.slice(from);
+  expect(await findProblems(`${to.url}/me/${name}`)).toEqual([]);
+  return front.requests.slice(from);
 }
 
-test("all of it is one step, which begins once the first part is there", async () => {
+const stepsOf = (requests: FrontProxy["requests"]): string[] =>
+  requests.flatMap(({ path, status }) => {
+    const [, kind] = STEPS.exec(path) ?? [];
+    return kind === undefined ? [] : [`${kind} ${status}`];
+  });
+
+const partsOf = (requests: FrontProxy["requests"]): number[] =>
+  requests.flatMap(({ path }) => (PARTS.test(path) ? [Number(PARTS.exec(path)![1])] : [])).toSorted((a, b) => a - b);
+
+test("all of it is one step, in one body", async () => {
   const requests = await push("whole");
-  const order = requests.filter(({ path }) => STEPS.test(path) || PARTS.test(path));
-  const steps = order.filter(({ path }) => STEPS.test(path));
-  expect(steps.map(({ status }) => status)).toEqual([200]);
-  expect(order.filter(({ path }) => PARTS.test(path)).map(({ path }) => Number(PARTS.exec(path)![1]))).toEqual([
-    1, 2, 3, 4,
-  ]);
+  expect(stepsOf(requests)).toEqual(["packs 200"]);
+  expect(partsOf(requests)).toEqual([]);
 });
 
-test("a step whose parts come too late is indexed once they are there", async () => {
-  const cut = new Set<string>();
-  // A part that is cut is sent again after half a second.
-  proxy.cutAt = ({ path }) => PARTS.exec(path)?.[1] === "3" && cut.size < 1 && cut.add(path).size > 0;
-  const requests = await push("late");
-  expect(cut.size).toBe(1);
-  const steps = requests.filter(({ path }) => STEPS.test(path));
-  expect(steps.map(({ status }) => status)).toEqual([408, 200]);
+describe("where a body may have 4 MB", () => {
+  let small: Server;
+  let front: FrontProxy;
+  beforeAll(async () => {
+    small = await startServer({
+      constants: { BODY_WAIT_MS: WAIT_MS },
+      vars: { LIMITS: JSON.stringify({ maxPartBytes: 4_000_000 }) },
+    });
+    front = await startFrontProxy(small.url, 4_000_000);
+  });
+  afterAll(async () => {
+    await front.close();
+    await small.close();
+  });
+
+  // Parts of 1 and 2 MiB are in the body, others of up to 4 MB behind it.
+  test("the rest goes in parts", async () => {
+    const requests = await push("behind", small, front);
+    expect(stepsOf(requests)).toEqual(["packs 200"]);
+    expect(partsOf(requests)).toEqual([3, 4]);
+  });
+
+  test("a part that comes too late has all of it sent in parts", async () => {
+    const cut = new Set<string>();
+    // A part that is cut is sent again after half a second.
+    front.cutAt = ({ path }) => PARTS.exec(path)?.[1] === "3" && cut.size < 1 && cut.add(path).size > 0;
+    const requests = await push("late", small, front);
+    expect(cut.size).toBe(1);
+    expect(stepsOf(requests)).toEqual(["packs 408", "steps 200"]);
+    expect(new Set(partsOf(requests))).toEqual(new Set([1, 2, 3, 4]));
+  });
+});
+
+test("a body that is cut goes again in parts", async () => {
+  let cuts = 0;
+  proxy.cutAt = ({ path }) => path.includes("/packs?") && ++cuts === 1;
+  const requests = await push("cut");
+  expect(cuts).toBe(1);
+  expect(stepsOf(requests).at(-1)).toBe("steps 200");
+  expect(partsOf(requests)).toEqual([1, 2, 3, 4]);
+});
+
+test("a step whose answer is lost is not sent again", async () => {
+  proxy.cutAnswer = ({ path }) => path.includes("/packs?");
+  try {
+    const requests = await push("unanswered");
+    expect(partsOf(requests)).toEqual([]);
+    expect(requests.some(({ path }) => path.endsWith("/steps"))).toBe(false);
+  } finally {
+    proxy.cutAnswer = () => false;
+  }
 });
 
 test("a history that the server refuses as too large comes in smaller steps", { tags: "sweep" }, async () => {

@@ -23,6 +23,8 @@ export interface FrontProxy {
   /** Called with each piece of a body that arrives, before it is passed on; true: the connection is
    * cut. */
   cutAt: (request: PassedRequest) => boolean;
+  /** Called when an answer begins; true: the connection is cut before the client has any of it. */
+  cutAnswer: (request: PassedRequest) => boolean;
   close(): Promise<void>;
 }
 
@@ -45,6 +47,7 @@ export async function startFrontProxy(target: string, maxBodyBytes = Infinity): 
     const { method, url: path, headers } = incoming;
     const outgoing = open({ hostname, port, method, path, headers }, (answer) => {
       noted.status = answer.statusCode!;
+      if (proxy.cutAnswer(noted)) return void response.destroy();
       response.writeHead(answer.statusCode!, answer.headers);
       answer.on("error", () => response.destroy());
       answer.pipe(response);
@@ -74,6 +77,7 @@ export async function startFrontProxy(target: string, maxBodyBytes = Infinity): 
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
     cutAt: () => false,
+    cutAnswer: () => false,
     close: async () => {
       for (const socket of sockets) socket.destroy();
       server.close();

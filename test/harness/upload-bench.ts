@@ -30,6 +30,9 @@ export const MAX_PART_BYTES = 8_000_000;
 /** Of one object. */
 export const MAX_FILE_BYTES = 10_000_000;
 
+/** What Node's `fetch` asks for when a body is a stream. */
+const HALF_DUPLEX = { duplex: "half" };
+
 /** A server, and a history for it. */
 export class UploadBench {
   readonly server: Server;
@@ -102,12 +105,25 @@ export class UploadBench {
     return parts;
   }
 
-  /** @param parts the numbers of stored parts, or the first number of parts that may be on their
-   * way */
-  index(name: string, { id }: Session, parts: number[] | number, tips: string[]): Promise<Answer<Upload & Failure>> {
+  /** @param parts their numbers */
+  index(name: string, { id }: Session, parts: number[], tips: string[]): Promise<Answer<Upload & Failure>> {
     const path = `/repos/${name}/uploads/${id}/steps`;
-    const named = typeof parts === "number" ? { from: parts } : { parts };
-    return askApi<Upload & Failure>(this.server, path, { method: "POST", json: { ...named, tips } });
+    return askApi<Upload & Failure>(this.server, path, { method: "POST", json: { parts, tips } });
+  }
+
+  /** Sends a pack, or its beginning.
+   * @param from the number of the part in which it goes on; null: there is none */
+  send(
+    name: string,
+    { id }: Session,
+    body: BodyInit,
+    from: number | null,
+    tips: string[],
+  ): Promise<Answer<Upload & Failure>> {
+    const behind = from === null ? "" : `&from=${from}`;
+    const path = `/repos/${name}/uploads/${id}/packs?tips=${tips.join(",")}${behind}`;
+    const headers = { "Content-Type": "application/octet-stream" };
+    return askApi<Upload & Failure>(this.server, path, { method: "POST", body, headers, ...HALF_DUPLEX });
   }
 
   /** @param refs where each is, and is to be */

@@ -1,5 +1,8 @@
-/** Steps that are begun before their parts are there: each part is waited for, the pack's end is
- * found in it, and whatever goes wrong on the way leaves the parts. */
+/** Steps whose pack comes in the request's body, and goes on in parts that are not there yet: each
+ * is waited for, the pack's end is found, and whatever goes wrong on the way leaves the parts. */
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { askApi } from "../harness/api.ts";
@@ -7,6 +10,7 @@ import { findProblems } from "../harness/find-problems.ts";
 import { git } from "../harness/git.ts";
 import { makeCommit, makeObject, makeTree, packOf } from "../harness/pack-builder.ts";
 import { Random } from "../harness/random.ts";
+import { makeTempDir } from "../harness/temp-dir.ts";
 import { type Upload, UploadBench } from "../harness/upload-bench.ts";
 
 /** The least that a part has which is not the last: `MIN_INNER_PART_BYTES`. */
@@ -61,54 +65,115 @@ test("parts that arrive while the step is indexed, in any order, with others beh
   const name = "me/arriving";
   const upload = await begin(name);
   const parts = cut(pack, INNER_BYTES);
-  const step = bench.index(name, upload, 5, [tip]);
+  const step = bench.send(name, upload, new Uint8Array(parts[0]!), 5, [tip]);
+  const behind = parts.slice(1);
   // Of another pack: it is not touched.
-  expect((await bench.put(name, upload, 5 + parts.length, Buffer.from("another pack"))).status).toBe(204);
-  const order = [...parts.keys()];
-  [order[1], order[2]] = [order[2]!, order[1]!];
+  expect((await bench.put(name, upload, 5 + behind.length, Buffer.from("another pack"))).status).toBe(204);
+  const order = [...behind.keys()];
+  [order[0], order[1]] = [order[1]!, order[0]!];
   for (const i of order) {
     await sleep(100);
-    expect((await bench.put(name, upload, 5 + i, parts[i]!)).status).toBe(204);
+    expect((await bench.put(name, upload, 5 + i, behind[i]!)).status).toBe(204);
   }
   const { status, body } = await step;
-  expect([status, body.tips, body.parts.map(({ part }) => part)]).toEqual([200, [tip], [5 + parts.length]]);
+  expect([status, body.tips, body.parts.map(({ part }) => part)]).toEqual([200, [tip], [5 + behind.length]]);
   await expectWhole(name, upload, tip);
 });
 
-test("a pack that ends with a part, and one of a single small part", async () => {
+test("a pack that ends with a part, one that ends with the body, and one without parts", async () => {
   const name = "me/ending";
   const upload = await begin(name);
   // The last part is large enough for another one behind it.
-  const half = Math.ceil(pack.length / 2);
-  const step = bench.index(name, upload, 1, [tip]);
-  for (const [i, part] of cut(pack, half).entries()) await bench.put(name, upload, 1 + i, part);
+  const [body, part, ...others] = cut(pack, Math.ceil(pack.length / 2));
+  expect(others).toEqual([]);
+  const step = bench.send(name, upload, new Uint8Array(body!), 1, [tip]);
+  expect((await bench.put(name, upload, 1, part!)).status).toBe(204);
   expect((await step).status).toBe(200);
-  const small = await bench.makePack(bench.commits[3]!, null);
-  expect((await bench.put(name, upload, 3, small)).status).toBe(204);
-  expect((await bench.index(name, upload, 3, [bench.commits[3]!])).body).toMatchObject({ steps: 2, parts: [] });
-  await expectWhole(name, upload, bench.commits[3]!);
+  for (const [i, from] of [null, 7].entries()) {
+    const small = new Uint8Array(await bench.makePack(bench.commits[3 + i]!, bench.commits[2 + i]!));
+    const first = i === 0 ? new Uint8Array(await bench.makePack(bench.commits[2]!, null)) : null;
+    if (first !== null) expect((await bench.send(name, upload, first, null, [bench.commits[2]!])).status).toBe(200);
+    const sent = await bench.send(name, upload, small, from, [bench.commits[3 + i]!]);
+    expect([sent.status, sent.body.steps, sent.body.parts]).toEqual([200, 3 + i, []]);
+  }
+  await expectWhole(name, upload, bench.commits[4]!);
 });
 
-test("a part that does not come ends the step, which goes on once it is there", async () => {
+test("a bundle", async () => {
+  const name = "me/bundle";
+  const upload = await begin(name);
+  const path = join(makeTempDir("bundle"), "main.bundle");
+  await git(bench.dir, "bundle", "create", "-q", path, "main");
+  const wanted = bench.commits.at(-1)!;
+  expect((await bench.send(name, upload, new Uint8Array(readFileSync(path)), null, [wanted])).status).toBe(200);
+  await expectWhole(name, upload, wanted);
+});
+
+test("a body that is cut, empty or no pack leaves nothing, and the same may be sent again", async () => {
+  const name = "me/cut";
+  const upload = await begin(name);
+  const cutOff = new ReadableStream<Uint8Array>({
+    async start(controller) {
+      controller.enqueue(new Uint8Array(pack.subarray(0, 1_500_000)));
+      await awaitIndexing(name, upload);
+      controller.error(new Error("cut"));
+    },
+  });
+  await expect(bench.send(name, upload, cutOff, null, [tip])).rejects.toThrow();
+  await expect
+    .poll(async () => (await bench.read(name, upload)).body.underWay, { interval: 20, timeout: 5_000 })
+    .toBeNull();
+  const refused: [Buffer, number | null, string][] = [
+    [Buffer.alloc(0), null, "it is empty"],
+    [Buffer.from("no pack at all, but some text"), null, "does not begin with PACK"],
+    [Buffer.concat([pack, Buffer.from("more")]), null, "bytes follow its trailer"],
+    [Buffer.concat([pack, Buffer.alloc(600_000)]), 9, "bytes follow its trailer"],
+    [pack.subarray(0, -100_000), null, ""],
+  ];
+  for (const [body, from, reason] of refused) {
+    const answer = await bench.send(name, upload, new Uint8Array(body), from, [tip]);
+    expect([answer.status, answer.body.error!.message]).toEqual([422, expect.stringContaining(reason)]);
+  }
+  expect((await bench.read(name, upload)).body).toMatchObject({ steps: 0, underWay: null, parts: [] });
+  expect((await bench.send(name, upload, new Uint8Array(pack), null, [tip])).status).toBe(200);
+  await expectWhole(name, upload, tip);
+});
+
+test("tips are named in the URL, as many as it has space for", async () => {
+  const name = "me/tips";
+  const upload = await begin(name);
+  const refused = [[], ["HEAD"], Array.from({ length: 101 }, () => tip)];
+  for (const tips of refused) {
+    const { status, body } = await bench.send(name, upload, new Uint8Array(pack), null, tips);
+    expect([status, body.error!.code]).toEqual([422, "invalid"]);
+  }
+  const other = { id: randomUUID() };
+  expect((await bench.send(name, other, new Uint8Array(pack), null, [tip])).status).toBe(404);
+  await bench.remove(name, upload);
+});
+
+test("a part that does not come ends the step, which goes on once all of it is there", async () => {
   const name = "me/late";
   const upload = await begin(name);
   const parts = cut(pack, INNER_BYTES);
-  await bench.put(name, upload, 1, parts[0]!);
-  const { status, body } = await bench.index(name, upload, 1, [tip]);
+  await bench.put(name, upload, 2, parts[1]!);
+  const { status, body } = await bench.send(name, upload, new Uint8Array(parts[0]!), 2, [tip]);
   expect([status, body.error!.code]).toEqual([408, "timeout"]);
-  expect(body.error!.message).toMatch(/^the step took too long: part 2 did not come in .* once that is there/);
-  expect((await bench.read(name, upload)).body).toMatchObject({ steps: 0, underWay: null, parts: [{ part: 1 }] });
+  expect(body.error!.message).toMatch(/^the step took too long: part 3 did not come in .* once that is there/);
+  expect((await bench.read(name, upload)).body).toMatchObject({ steps: 0, underWay: null, parts: [{ part: 2 }] });
   for (const [i, part] of parts.entries()) await bench.put(name, upload, 1 + i, part);
-  expect((await bench.index(name, upload, 1, [tip])).status).toBe(200);
+  const numbers = [...parts.keys()].map((i) => 1 + i);
+  expect((await bench.index(name, upload, numbers, [tip])).status).toBe(200);
   await expectWhole(name, upload, tip);
 });
 
 test("a part that is too small for another one to follow ends the pack", async () => {
   const name = "me/too-small";
   const upload = await begin(name);
-  for (const [i, part] of cut(pack, INNER_BYTES - 1).entries()) await bench.put(name, upload, 1 + i, part);
-  const { status, body } = await bench.index(name, upload, 1, [tip]);
-  expect([status, body.error!.code]).toEqual([422, "corrupt-pack"]);
+  const [body, ...parts] = cut(pack, INNER_BYTES - 1);
+  for (const [i, part] of parts.entries()) await bench.put(name, upload, 1 + i, part);
+  const answer = await bench.send(name, upload, new Uint8Array(body!), 1, [tip]);
+  expect([answer.status, answer.body.error!.code]).toEqual([422, "corrupt-pack"]);
   expect((await bench.read(name, upload)).body).toMatchObject({ steps: 0, underWay: null });
   await bench.remove(name, upload);
   await bench.awaitGone(upload.id);
@@ -117,8 +182,9 @@ test("a part that is too small for another one to follow ends the pack", async (
 test("bytes behind the pack, in its last part, refuse it", async () => {
   const name = "me/followed";
   const upload = await begin(name);
-  await bench.put(name, upload, 1, Buffer.concat([pack, Buffer.from("more")]));
-  const { status, body } = await bench.index(name, upload, 1, [tip]);
+  const half = pack.length >>> 1;
+  await bench.put(name, upload, 1, Buffer.concat([pack.subarray(half), Buffer.from("more")]));
+  const { status, body } = await bench.send(name, upload, new Uint8Array(pack.subarray(0, half)), 1, [tip]);
   expect([status, body.error!.message]).toEqual([422, expect.stringContaining("bytes follow its trailer")]);
   await bench.remove(name, upload);
   await bench.awaitGone(upload.id);
@@ -127,27 +193,27 @@ test("bytes behind the pack, in its last part, refuse it", async () => {
 test("a part that is replaced after it was read refuses the step", async () => {
   const name = "me/replaced";
   const upload = await begin(name);
-  const parts = cut(pack, INNER_BYTES);
+  const [body, ...parts] = cut(pack, INNER_BYTES);
   await bench.put(name, upload, 1, parts[0]!);
-  const step = bench.index(name, upload, 1, [tip]);
+  const step = bench.send(name, upload, new Uint8Array(body!), 1, [tip]);
   await awaitIndexing(name, upload);
+  await sleep(100);
   const other = Buffer.from(parts[0]!);
   other[100]! ^= 1;
   await bench.put(name, upload, 1, other);
   for (const [i, part] of parts.entries()) if (i > 0) await bench.put(name, upload, 1 + i, part);
-  const { status, body } = await step;
-  expect([status, body.error!.message]).toEqual([409, expect.stringContaining("a part of the step was replaced")]);
+  const { status, body: answer } = await step;
+  expect([status, answer.error!.message]).toEqual([409, expect.stringContaining("a part of the step was replaced")]);
   await bench.put(name, upload, 1, parts[0]!);
-  expect((await bench.index(name, upload, 1, [tip])).status).toBe(200);
+  expect((await bench.send(name, upload, new Uint8Array(body!), 1, [tip])).status).toBe(200);
   await expectWhole(name, upload, tip);
 });
 
 test("a session that ends while a step waits ends the step", async () => {
   const name = "me/ended";
   const upload = await begin(name);
-  await bench.put(name, upload, 1, pack.subarray(0, INNER_BYTES));
   const startMs = performance.now();
-  const step = bench.index(name, upload, 1, [tip]);
+  const step = bench.send(name, upload, new Uint8Array(pack.subarray(0, INNER_BYTES)), 1, [tip]);
   await awaitIndexing(name, upload);
   expect((await bench.remove(name, upload)).status).toBe(204);
   expect((await step).status).toBe(404);
@@ -159,16 +225,17 @@ test("a session that ends while a step waits ends the step", async () => {
 test("a server that is killed meanwhile has the parts, and the step can be begun again", async () => {
   const name = "me/killed";
   const upload = await begin(name);
-  const parts = cut(pack, INNER_BYTES);
-  for (const i of [0, 1]) await bench.put(name, upload, 1 + i, parts[i]!);
-  const step = bench.index(name, upload, 1, [tip]).catch((error: unknown) => error);
+  const [body, ...parts] = cut(pack, INNER_BYTES);
+  await bench.put(name, upload, 1, parts[0]!);
+  const send = () => bench.send(name, upload, new Uint8Array(body!), 1, [tip]);
+  const step = send().catch((error: unknown) => error);
   await awaitIndexing(name, upload);
   await bench.server.kill();
   expect(await step).toBeInstanceOf(TypeError);
   await bench.server.restart();
-  expect((await bench.read(name, upload)).body.parts.map(({ part }) => part)).toEqual([1, 2]);
-  const again = bench.index(name, upload, 1, [tip]);
-  for (const [i, part] of parts.entries()) if (i > 1) await bench.put(name, upload, 1 + i, part);
+  expect((await bench.read(name, upload)).body.parts.map(({ part }) => part)).toEqual([1]);
+  const again = send();
+  for (const [i, part] of parts.entries()) if (i > 0) await bench.put(name, upload, 1 + i, part);
   expect((await again).status).toBe(200);
   await expectWhole(name, upload, tip);
 });
@@ -181,20 +248,9 @@ test("a quota that the parts just fit is not met twice", async () => {
     json: { maxBytes: pack.length + 50_000 },
   });
   expect(set.status).toBe(200);
-  const step = bench.index(name, upload, 1, [tip]);
-  for (const [i, part] of cut(pack, INNER_BYTES).entries())
-    expect((await bench.put(name, upload, 1 + i, part)).status).toBe(204);
+  const [body, ...parts] = cut(pack, INNER_BYTES);
+  const step = bench.send(name, upload, new Uint8Array(body!), 1, [tip]);
+  for (const [i, part] of parts.entries()) expect((await bench.put(name, upload, 1 + i, part)).status).toBe(204);
   expect((await step).status).toBe(200);
   await expectWhole(name, upload, tip);
-});
-
-test("a step names its parts in one way", async () => {
-  const name = "me/named";
-  const upload = await begin(name);
-  const path = `/repos/${name}/uploads/${upload.id}/steps`;
-  for (const json of [{ tips: [tip] }, { tips: [tip], parts: [1], from: 1 }]) {
-    const { status, body } = await askApi<{ error: { message: string } }>(bench.server, path, { method: "POST", json });
-    expect([status, body.error.message]).toEqual([422, expect.stringContaining("either `parts` or `from`")]);
-  }
-  await bench.remove(name, upload);
 });

@@ -45,8 +45,8 @@ export const LOADS = {
   push: load("git pushes a history to a new repository", "push", 3, (url, settings) =>
     openPushes(settings, (dir, name) => git(dir, "push", "-q", "--mirror", `${url}/${name}`)),
   ),
-  "push-parts": load("the same by the remote helper, in parts", "push", 3, (url, settings) =>
-    openPushes(settings, (dir, name) => pushInParts(dir, `holdfast::${url}/${name}`)),
+  "push-helper": load("the same by the remote helper", "push", 3, (url, settings) =>
+    openPushes(settings, (dir, name) => pushByHelper(dir, `holdfast::${url}/${name}`)),
   ),
   "small-pushes": load("pushes of one commit each on top of a history", "push", 500, openSmallPushes),
   clone: load("a whole clone, the first of its repository", "clone", 10, (url, settings) =>
@@ -117,8 +117,8 @@ async function openPushes(
   };
 }
 
-/** Pushes in parts, however small the history is. */
-async function pushInParts(dir: string, remote: string): Promise<void> {
+/** Pushes as what is too large for one request, however small the history is. */
+async function pushByHelper(dir: string, remote: string): Promise<void> {
   const { code, stderr } = await tryHelper(dir, ["push", "-q", "--mirror", remote], { plainObjects: 1 });
   if (code !== 0) throw new Error(`git push ended with ${code}:\n${stderr}`);
 }

@@ -20,7 +20,7 @@ import { explainRemote } from "../remote/ref-lines.ts";
 import { unseal } from "../remote/sealed.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
 import { scheduleAllWorktrees } from "../worktree/worktrees.ts";
-import { listed } from "../upload/stored-parts.ts";
+import { listed } from "../upload/step-pack.ts";
 import { newStepFrame } from "../upload/upload-steps.ts";
 import { type Advertisement, listRefs } from "./advertisement.ts";
 import { fetchPack, listBoundary } from "./fetch-pack.ts";

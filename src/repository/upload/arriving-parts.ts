@@ -3,7 +3,7 @@ import { BODY_WAIT_MS, MIN_BODY_BYTES, MIN_INNER_PART_BYTES } from "../../format
 import type { StoredPart } from "../../store/jobs/upload-table.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { ArrivalPace } from "../pacing/arrival-pace.ts";
-import type { StepParts } from "./stored-parts.ts";
+import type { StepParts } from "./step-pack.ts";
 import { findOpenUpload } from "./upload.ts";
 
 /** The parts of a pack from a number on, which may still be on their way: each is waited for. The

@@ -9,44 +9,61 @@ import type { UploadFrame } from "../state/push.ts";
 import { explainRefusal, findRefused } from "../state/ref-refusal.ts";
 import { pause } from "../pacing/pause.ts";
 import { ArrivingParts } from "./arriving-parts.ts";
-import { listed, type StepParts, StoredParts } from "./stored-parts.ts";
+import { PackBody, type SentPack } from "./pack-body.ts";
+import { listed, StepPack, type StepParts } from "./step-pack.ts";
 import { findOpenUpload, readUpload, type UploadStatus } from "./upload.ts";
 
 /** Parts that are removed at a time: a local bucket takes 5 ms for each, in which nobody else
  * runs. */
 const REMOVED_PARTS = 4;
 
-/** A pack in parts. */
+/** A step of a session. */
 export interface NewStep {
   readonly id: string;
-  /** The numbers of its parts, which are stored, in the pack's order; or the first number of parts
-   * that may still be on their way. */
-  readonly parts: readonly number[] | number;
+  /** Its pack: as it comes, or the numbers of its parts, which are stored, in the pack's order. */
+  readonly pack: SentPack | readonly number[];
   /** What the pack brings is what these reach: ids in hex, of commits, mostly. */
   readonly tips: readonly string[];
 }
 
-/** Indexes parts as a step: a push that moves no ref. Everything that its tips reach must be in the
- * pack or stored. The parts are removed once their objects are stored; a step that is refused, or
- * cut off, leaves them.
+/** Indexes a pack as a step: a push that moves no ref. Everything that its tips reach must be in
+ * the pack or stored. Its parts are removed once their objects are stored; a step that is refused
+ * or cut off leaves them.
  * @returns the session after it
  * @throws GitError "not-found", "conflict" when another step is being indexed, "invalid" for a part
- * that is missing or lost, or a pack that is incomplete, "timeout" when a part does not come, and
- * what refuses the pack of a push */
+ * that is missing or lost, or a pack that is incomplete, "timeout" when the body or a part does not
+ * come, "bad-request" when the body is cut, and what refuses the pack of a push */
 export async function indexStep(repository: OpenRepository, step: NewStep): Promise<UploadStatus> {
+  const { body, parts } = openParts(repository, step);
+  try {
+    return await indexOpened(repository, step, body, parts);
+  } finally {
+    await body?.cancel();
+  }
+}
+
+function openParts(repository: OpenRepository, { id, pack }: NewStep): { body: PackBody | null; parts: StepParts } {
+  findOpenUpload(repository.tables, id);
+  if (!("body" in pack)) return { body: null, parts: listed(findParts(repository.tables, id, pack)) };
+  const parts = pack.from === null ? listed([]) : new ArrivingParts(repository, id, pack.from);
+  return { body: new PackBody(pack.body), parts };
+}
+
+async function indexOpened(
+  repository: OpenRepository,
+  step: NewStep,
+  body: PackBody | null,
+  parts: StepParts,
+): Promise<UploadStatus> {
   const { state } = repository;
   const { options } = findOpenUpload(repository.tables, step.id);
-  const parts =
-    typeof step.parts === "number"
-      ? new ArrivingParts(repository, step.id, step.parts)
-      : listed(findParts(repository.tables, step.id, step.parts));
   if (state.stepsUnderWay.has(step.id)) {
     const reason = "another step of it is being indexed; wait until that has ended";
     throw new GitError("conflict", { what: "upload", reason });
   }
   const progress = { title: "", done: 0, total: parts.storedBytes };
-  const pack = new StoredParts(repository.chunks, parts, (done) => {
-    if (progress.title === "") Object.assign(progress, { done, total: parts.storedBytes });
+  const pack = new StepPack(repository.chunks, body, parts, (done) => {
+    if (progress.title === "") Object.assign(progress, { done, total: Math.max(done, parts.storedBytes) });
   });
   state.stepsUnderWay.set(step.id, progress);
   try {
@@ -58,7 +75,7 @@ export async function indexStep(repository: OpenRepository, step: NewStep): Prom
       pack,
       agent: null,
       requester: repository.requester,
-      upload: newStepFrame(step, parts, () => sumOf(parts.known)),
+      upload: newStepFrame(step, parts, () => pack.readBytes),
       note: (cost) => repository.pushes.push(cost),
       progress: (title, done, total) => Object.assign(progress, { title, done, total }),
     });
@@ -182,8 +199,4 @@ function listOids(packed: Uint8Array): Oid[] {
   return Array.from({ length: packed.length / OID_BYTES }, (_, i) =>
     packed.subarray(i * OID_BYTES, (i + 1) * OID_BYTES),
   );
-}
-
-function sumOf(parts: readonly StoredPart[]): number {
-  return parts.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
 }

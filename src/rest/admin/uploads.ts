@@ -1,7 +1,13 @@
 import { z } from "@hono/zod-openapi";
 import { decodeText, encodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
-import { BODY_WAIT_MS, MAX_REFS_PER_PUSH, MAX_UPLOAD_PARTS, MIN_INNER_PART_BYTES } from "../../format/limits.ts";
+import {
+  BODY_WAIT_MS,
+  MAX_REFS_PER_PUSH,
+  MAX_SENT_TIPS,
+  MAX_UPLOAD_PARTS,
+  MIN_INNER_PART_BYTES,
+} from "../../format/limits.ts";
 import { fromHex, NULL_OID, type Oid } from "../../format/oid.ts";
 import { isPushableRefName } from "../../format/ref-name.ts";
 import type { RepositoryClient } from "../../repository/calls.ts";
@@ -138,15 +144,28 @@ const putPart = defineRoute("write", {
   responses: { 204: { description: "The part is stored." }, ...failures(409) },
 });
 
+const Tips = z
+  .array(OidSchema)
+  .min(1)
+  .openapi({ description: "commits, tags or other objects of the pack that nothing else in it refers to" });
+
+const stepResponses = {
+  200: { description: "The session after the step.", ...json(Upload) },
+  202: { description: "The session after the step, or `error`: look into the JSON." },
+  ...failures(409),
+};
+
+const PACK =
+  "one pack, as `git pack-objects --thin` makes it, or a bundle of version 2, as `git bundle create` does. Everything that the tips reach must be in it, or in the repository, or in earlier steps. ";
+
+const LATE = "After 20 seconds the response begins with the status 202, and its JSON is the session, or `error`.";
+
 const step = defineRoute("write", {
   method: "post",
   path: `${PATH}/{upload}/steps`,
   tags: ["uploads"],
   summary: "Index parts as a step",
-  description:
-    "The parts, one after the other, are one pack, as `git pack-objects --thin` makes it, or a bundle of version 2, as `git bundle create` does. Everything that the tips reach must be in it, or in the repository, or in earlier steps. " +
-    `With \`from\`, a step can begin before its parts are there: each is waited for, ${BODY_WAIT_MS / 1_000} seconds at most, and all but the last must have ${MIN_INNER_PART_BYTES} bytes or more. ` +
-    "A pack that is refused leaves its parts. After 20 seconds the response begins with the status 202, and its JSON is the session, or `error`.",
+  description: `The parts, one after the other, are ${PACK}A pack that is refused leaves its parts. ${LATE}`,
   request: {
     params: Params,
     body: {
@@ -158,27 +177,52 @@ const step = defineRoute("write", {
               .array(PartNumber)
               .min(1)
               .max(MAX_UPLOAD_PARTS)
-              .optional()
               .openapi({ description: "their numbers, in the pack's order" }),
-            from: PartNumber.optional().openapi({
-              description:
-                "instead of `parts`: the number of the first. The pack goes on in those that follow it, up to its end",
-            }),
-            tips: z
-              .array(OidSchema)
-              .min(1)
-              .openapi({ description: "commits, tags or other objects of the pack that nothing else in it refers to" }),
+            tips: Tips,
           })
-          .refine(({ parts, from }) => (parts === undefined) !== (from === undefined), "name either `parts` or `from`")
           .openapi("UploadStep", { example: { parts: [1], tips: [REF_EXAMPLE.new] } }),
       ),
     },
   },
-  responses: {
-    200: { description: "The session after the step.", ...json(Upload) },
-    202: { description: "The session after the step, or `error`: look into the JSON." },
-    ...failures(409),
+  responses: stepResponses,
+});
+
+const sendPack = defineRoute("write", {
+  method: "post",
+  path: `${PATH}/{upload}/packs`,
+  tags: ["uploads"],
+  summary: "Send a pack, and have it indexed as a step as it comes",
+  description:
+    `The body is ${PACK}` +
+    `With \`from\`, the pack may go on behind the body, in parts: each is waited for, ${BODY_WAIT_MS / 1_000} seconds at most, and all but the last must have ${MIN_INNER_PART_BYTES} bytes or more. ` +
+    `Of a pack that is refused, or cut off, the body is gone, and the parts are there. ${LATE}`,
+  request: {
+    params: Params,
+    query: z.object({
+      tips: z
+        .string()
+        .transform((text) => text.split(","))
+        .pipe(Tips.max(MAX_SENT_TIPS))
+        .openapi({
+          param: { name: "tips", in: "query" },
+          type: "string",
+          description: `${MAX_SENT_TIPS} at most, with commas between: commits, tags or other objects of the pack that nothing else in it refers to`,
+          example: REF_EXAMPLE.new,
+        }),
+      from: z.coerce
+        .number()
+        .pipe(PartNumber)
+        .optional()
+        .openapi({
+          param: { name: "from", in: "query" },
+          type: "integer",
+          description:
+            "the number of the part in which the pack goes on, and after it in those that follow, up to its end",
+        }),
+    }),
+    body: { required: true, content: { [PART_TYPE]: { schema: z.string().openapi({ format: "binary" }) } } },
   },
+  responses: stepResponses,
 });
 
 const complete = defineRoute("write", {
@@ -257,9 +301,19 @@ export const uploadRoutes = newRoutes()
   })
   .openapi(step, async (context) => {
     const { upload: id } = context.req.valid("param");
-    const { parts, from, tips } = context.req.valid("json");
-    const indexing = repositoryOf(context).indexStep({ id, parts: parts ?? from!, tips });
+    const { parts, tips } = context.req.valid("json");
+    const indexing = repositoryOf(context).indexStep({ id, pack: parts, tips });
     return (await answerLate(indexing.then(show))) as never;
+  })
+  .openapi(sendPack, async (context) => {
+    const { upload: id } = context.req.valid("param");
+    const { tips, from = null } = context.req.valid("query");
+    const { body } = context.req.raw;
+    if (body === null) throw new GitError("invalid", { what: "pack", reason: "it needs a body" });
+    const repository = repositoryOf(context);
+    // A body is sent to an object once: to the one that has the session.
+    await repository.readUpload(id);
+    return (await answerLate(repository.indexStep({ id, pack: { body, from }, tips }).then(show))) as never;
   })
   .openapi(complete, async (context) => {
     const { refs, atomic } = context.req.valid("json");

@@ -79,6 +79,7 @@ var import_node_readline = require("node:readline");
 var import_node_fs = require("node:fs");
 var import_node_http = __toESM(require("node:http"), 1);
 var import_node_https = __toESM(require("node:https"), 1);
+var import_node_stream2 = require("node:stream");
 var import_promises = require("node:timers/promises");
 var TRIES = 12;
 var FIRST_WAIT_MS = 500;
@@ -127,10 +128,8 @@ var Transport = class _Transport {
     const json = body !== void 0 && "json" in body ? JSON.stringify(body.json) : null;
     const headers = { ...given };
     if (json !== null) headers["Content-Type"] = "application/json";
-    if (body !== void 0 && "path" in body) {
-      headers["Content-Type"] = "application/octet-stream";
-      headers["Content-Length"] = body.sizeBytes;
-    }
+    if (body !== void 0 && json === null) headers["Content-Type"] = "application/octet-stream";
+    if (body !== void 0 && "path" in body) headers["Content-Length"] = body.sizeBytes;
     return new Promise((resolve, reject) => {
       let sentBytes = 0;
       const fail = (error) => {
@@ -161,19 +160,23 @@ var Transport = class _Transport {
       });
       request.on("timeout", () => request.destroy(new Error("the server is silent")));
       request.on("error", fail);
-      if (body === void 0 || !("path" in body)) return void request.end(json ?? void 0);
-      const { path, from = 0, sizeBytes } = body;
-      if (sizeBytes === 0) return void request.end();
-      const file = (0, import_node_fs.createReadStream)(path, { highWaterMark: READ_BYTES, start: from, end: from + sizeBytes - 1 });
-      file.on("error", (error) => request.destroy(error));
-      file.on("data", (piece) => {
+      if (body === void 0 || "json" in body) return void request.end(json ?? void 0);
+      const bytes = openBody(body);
+      if (bytes === null) return void request.end();
+      bytes.on("data", (piece) => {
         sentBytes += piece.length;
         sent(piece.length);
       });
-      file.pipe(request);
+      (0, import_node_stream2.pipeline)(bytes, request, () => void 0);
     });
   }
 };
+function openBody(body) {
+  if ("pieces" in body) return import_node_stream2.Readable.from(body.pieces);
+  const { path, from = 0, sizeBytes } = body;
+  if (sizeBytes === 0) return null;
+  return (0, import_node_fs.createReadStream)(path, { highWaterMark: READ_BYTES, start: from, end: from + sizeBytes - 1 });
+}
 async function persist(attempt) {
   for (let tries = 1, waitMs = FIRST_WAIT_MS; ; tries++, waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
     try {

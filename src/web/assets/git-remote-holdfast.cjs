@@ -202,6 +202,7 @@ function decode(part) {
 var import_node_fs = require("node:fs");
 var import_node_http = __toESM(require("node:http"), 1);
 var import_node_https = __toESM(require("node:https"), 1);
+var import_node_stream2 = require("node:stream");
 var import_promises = require("node:timers/promises");
 var TRIES = 12;
 var FIRST_WAIT_MS = 500;
@@ -250,10 +251,8 @@ var Transport = class _Transport {
     const json = body !== void 0 && "json" in body ? JSON.stringify(body.json) : null;
     const headers = { ...given };
     if (json !== null) headers["Content-Type"] = "application/json";
-    if (body !== void 0 && "path" in body) {
-      headers["Content-Type"] = "application/octet-stream";
-      headers["Content-Length"] = body.sizeBytes;
-    }
+    if (body !== void 0 && json === null) headers["Content-Type"] = "application/octet-stream";
+    if (body !== void 0 && "path" in body) headers["Content-Length"] = body.sizeBytes;
     return new Promise((resolve2, reject) => {
       let sentBytes = 0;
       const fail2 = (error) => {
@@ -284,19 +283,23 @@ var Transport = class _Transport {
       });
       request.on("timeout", () => request.destroy(new Error("the server is silent")));
       request.on("error", fail2);
-      if (body === void 0 || !("path" in body)) return void request.end(json ?? void 0);
-      const { path, from = 0, sizeBytes } = body;
-      if (sizeBytes === 0) return void request.end();
-      const file = (0, import_node_fs.createReadStream)(path, { highWaterMark: READ_BYTES, start: from, end: from + sizeBytes - 1 });
-      file.on("error", (error) => request.destroy(error));
-      file.on("data", (piece) => {
+      if (body === void 0 || "json" in body) return void request.end(json ?? void 0);
+      const bytes = openBody(body);
+      if (bytes === null) return void request.end();
+      bytes.on("data", (piece) => {
         sentBytes += piece.length;
         sent(piece.length);
       });
-      file.pipe(request);
+      (0, import_node_stream2.pipeline)(bytes, request, () => void 0);
     });
   }
 };
+function openBody(body) {
+  if ("pieces" in body) return import_node_stream2.Readable.from(body.pieces);
+  const { path, from = 0, sizeBytes } = body;
+  if (sizeBytes === 0) return null;
+  return (0, import_node_fs.createReadStream)(path, { highWaterMark: READ_BYTES, start: from, end: from + sizeBytes - 1 });
+}
 async function persist(attempt) {
   for (let tries = 1, waitMs = FIRST_WAIT_MS; ; tries++, waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
     try {
@@ -842,6 +845,10 @@ var Sizes = class _Sizes {
     };
     return new _Sizes(this.plain, step, this.#partBytes, limits.partBytes);
   }
+  /** Bytes of a body, at most. */
+  get bodyBytes() {
+    return this.#mostPartBytes;
+  }
   /** Bytes of a pack's parts, one after the other: the last may have fewer. */
   *parts() {
     for (let before = 0; ; before++) {
@@ -865,6 +872,73 @@ var Sizes = class _Sizes {
 
 // src/helper/steps.ts
 var import_promises2 = require("node:timers/promises");
+
+// src/helper/pack-body.ts
+var import_node_fs5 = require("node:fs");
+var READ_BYTES2 = 256 * 1024;
+var JUDGED_AFTER_MS = 2e3;
+var FAST_BYTES_PER_MS = 3e3;
+var PackBody = class {
+  /** The number of the part in which the pack goes on behind it. */
+  from;
+  #pathOf;
+  #parts = [];
+  #isWhole = false;
+  #isGivenUp = false;
+  /** Bytes that went out, and how long the line had to be waited for. */
+  #sentBytes = 0;
+  #waitedMs = 0;
+  #wake = () => void 0;
+  /** @param first the number of the pack's first part
+   * @param sizes of the parts
+   * @param mostBytes of the body */
+  constructor(first, sizes, mostBytes, pathOf) {
+    this.#pathOf = pathOf;
+    this.from = first;
+    for (let bytes = sizes.next().value; bytes <= mostBytes; bytes += sizes.next().value) this.from += 1;
+  }
+  /** Whether a part goes with it: if so, it is noted. */
+  takes(part) {
+    if (this.#isGivenUp || part.number >= this.from) return false;
+    this.#parts.push(part);
+    this.#wake();
+    return true;
+  }
+  /** The pack is made, or cannot be made. */
+  end() {
+    this.#isWhole = true;
+    this.#wake();
+  }
+  /** Takes no more.
+   * @returns its parts, which must be sent otherwise */
+  giveUp() {
+    this.#isGivenUp = true;
+    this.#wake();
+    return this.#parts;
+  }
+  /** Whether it is not read to its end because the line is slow. */
+  get isSlow() {
+    return this.#waitedMs > JUDGED_AFTER_MS && this.#sentBytes < FAST_BYTES_PER_MS * this.#waitedMs;
+  }
+  /** Its bytes, as they are made.
+   * @throws Error when the line is slow, or a file cannot be read */
+  async *read() {
+    for (let i = 0; ; i++) {
+      while (i === this.#parts.length) {
+        if (this.#isWhole || this.#isGivenUp || this.#parts.at(-1)?.number === this.from - 1) return;
+        await new Promise((resolve2) => this.#wake = resolve2);
+      }
+      const file = (0, import_node_fs5.createReadStream)(this.#pathOf(this.#parts[i].number), { highWaterMark: READ_BYTES2 });
+      for await (const piece of file) {
+        const startMs = performance.now();
+        yield piece;
+        this.#sentBytes += piece.length;
+        this.#waitedMs += performance.now() - startMs;
+        if (this.isSlow) throw new Error("the line is slow");
+      }
+    }
+  }
+};
 
 // src/helper/sending.ts
 var SIDE_BY_SIDE = 4;
@@ -935,14 +1009,22 @@ var Sending = class {
 // src/helper/steps.ts
 var AHEAD = 2;
 var LOOK_MS = 1e3;
-var FAST_PART_MS = 300;
 var MIN_INNER_PART_BYTES = 1024 * 1024;
+var MOST_SENT_TIPS = 100;
 var TooLargeStep = class extends Error {
+  step;
+  constructor(step, message) {
+    super(message);
+    this.step = step;
+  }
 };
 var StepSender = class {
   #context;
   #sending;
   #stop = new AbortController();
+  /** Those that have not been sent. */
+  #bodies = /* @__PURE__ */ new Set();
+  #isSlow = false;
   /** The highest number of a part that the server had before. */
   #lastThere;
   #last = Promise.resolve();
@@ -967,7 +1049,7 @@ var StepSender = class {
     try {
       for (const step of waiting) {
         for (const part of step.parts) this.#sending.add(part);
-        this.#follow({ step, packing: Promise.resolve(step), first: Promise.resolve(null) }, show);
+        this.#follow({ step, packing: Promise.resolve(step), body: null }, show);
       }
       for await (const step of plan.take()) {
         while (this.#running.length > AHEAD) await this.#running.shift();
@@ -986,17 +1068,16 @@ var StepSender = class {
     }
   }
   /** Has a step indexed after those before it. */
-  #follow(underWay, show) {
+  #follow({ step, packing, body }, show) {
     const before = this.#last;
     this.#last = (async () => {
-      const first = await underWay.first;
       await before;
-      if (first === null || !await this.#indexArriving(underWay.step, first)) {
-        const packed = await underWay.packing;
+      if (body === null || !await this.#sendBody(step, body)) {
+        const packed = await packing;
         await this.#sending.awaitParts(packed.parts);
         await this.#index(packed);
       }
-      this.#finish(await underWay.packing);
+      this.#finish(await packing);
       show();
     })();
     this.#last.catch(() => this.#sending.stop());
@@ -1006,20 +1087,11 @@ var StepSender = class {
     const { upload, saved, sizes, had } = this.#context;
     const from = upload.nextPart;
     const parts = [];
-    let tellFirst = () => void 0;
-    const first = new Promise((resolve2) => tellFirst = resolve2);
+    const body = this.#openBody(step, from);
     const ready = (part) => {
       parts.push(part);
       upload.nextPart = part.number + 1;
-      this.#sending.add(part);
-      if (parts.length > 1) return;
-      const startMs = Date.now();
-      const mayBegin = from > this.#lastThere && part.sizeBytes >= MIN_INNER_PART_BYTES;
-      const sent = this.#sending.awaitParts([part]);
-      sent.then(
-        () => tellFirst(mayBegin && Date.now() - startMs < FAST_PART_MS ? from : null),
-        () => tellFirst(null)
-      );
+      if (body?.takes(part) !== true) this.#sending.add(part);
     };
     const packing = (async () => {
       try {
@@ -1029,9 +1101,10 @@ var StepSender = class {
         const pathOf = (part) => saved.pathOf(part);
         await pack.write({ sizes: sizes.parts(), first: from, pathOf, ready });
       } catch (error) {
-        tellFirst(null);
         saved.drop(parts);
         throw error;
+      } finally {
+        body?.end();
       }
       const packed = { ...step, parts };
       noteStep(had, step);
@@ -1040,20 +1113,54 @@ var StepSender = class {
       return packed;
     })();
     packing.catch(() => void 0);
-    return { step, packing, first };
+    return { step, packing, body };
   }
-  /** Has a step indexed while its parts are sent.
-   * @returns false: it must be done once they are all there */
-  async #indexArriving({ tips }, from) {
-    const { api, upload } = this.#context;
-    const signal = this.#stop.signal;
+  /** @param from the number of the step's first part
+   * @returns null: its pack goes in parts */
+  #openBody({ tips }, from) {
+    const { sizes, saved } = this.#context;
+    const isAlone = from > this.#lastThere && sizes.parts().next().value >= MIN_INNER_PART_BYTES;
+    if (this.#isSlow || !isAlone || tips.length > MOST_SENT_TIPS) return null;
+    const body = new PackBody(from, sizes.parts(), sizes.bodyBytes, (part) => saved.pathOf(part));
+    this.#bodies.add(body);
+    return body;
+  }
+  /** Sends what was to go as a body in parts. */
+  #giveUp(body) {
+    for (const part of body.giveUp()) this.#sending.add(part);
+  }
+  /** Sends a step's pack, its beginning as a body, and has it indexed meanwhile.
+   * @returns false: it goes in parts, which the server indexes once they are all there */
+  async #sendBody(step, body) {
+    const { api, upload, progress } = this.#context;
+    if (!this.#bodies.delete(body)) return false;
     try {
-      await api.ask("POST", `/uploads/${upload.id}/steps`, { json: { from, tips } }, { tries: 1, signal });
+      const path = `/uploads/${upload.id}/packs?tips=${step.tips.join(",")}&from=${body.from}`;
+      const sent = (bytes) => progress.count(bytes);
+      await api.ask("POST", path, { pieces: body.read() }, { tries: 1, signal: this.#stop.signal, sent });
       return true;
     } catch (error) {
-      if (error instanceof ApiError && isTooLarge(error)) throw new TooLargeStep(error.message);
+      this.#isSlow ||= body.isSlow;
+      if (error instanceof ApiError && isTooLarge(error)) throw new TooLargeStep(step, error.message);
       if (error instanceof ApiError && isFinal(error)) throw error;
+      const isCut = !(error instanceof ApiError) && !this.#isSlow && !this.#stop.signal.aborted;
+      if (isCut && await this.#isThere(step)) return true;
+      this.#giveUp(body);
+      if (this.#isSlow) {
+        for (const other of this.#bodies) this.#giveUp(other);
+        this.#bodies.clear();
+      }
       return false;
+    }
+  }
+  /** Whether the server has a step although its answer was lost: it may have been done, or go on. */
+  async #isThere(step) {
+    const { api, upload } = this.#context;
+    for (; ; ) {
+      const status = await findUpload(api, upload.id);
+      if (status === null) return false;
+      if (status.underWay === null) return await listNew(step.tips, await findLocal(status.tips)) === 0;
+      await (0, import_promises2.setTimeout)(LOOK_MS);
     }
   }
   /** Has a step indexed whose parts are there. If the connection is cut, the server may have done
@@ -1066,7 +1173,7 @@ var StepSender = class {
         await api.ask("POST", `/uploads/${upload.id}/steps`, { json: { parts: numbers, tips: step.tips } });
         return;
       } catch (error) {
-        if (error instanceof ApiError && isTooLarge(error)) throw new TooLargeStep(error.message);
+        if (error instanceof ApiError && isTooLarge(error)) throw new TooLargeStep(step, error.message);
         const isUnsure = error instanceof ApiError && (error.status === 409 || error.status === 422);
         const status = isUnsure ? await findUpload(api, upload.id) : null;
         if (status === null) throw error;
@@ -1089,7 +1196,7 @@ function isTooLarge({ status, code, limitKind }) {
   return status === 413 && code !== null && limitKind !== "quota" && limitKind !== "object";
 }
 function isFinal({ status, code }) {
-  const mayPass = [408, 409, 429].includes(status) || status >= 500;
+  const mayPass = [404, 408, 409, 429].includes(status) || status >= 500;
   return code !== null && !mayPass && code !== "invalid" && code !== "corrupt-pack";
 }
 function noteStep(had, { tips, covers }) {
@@ -1151,10 +1258,9 @@ var Upload = class {
         break;
       } catch (error) {
         if (!(error instanceof TooLargeStep)) throw error;
-        const [refused] = this.#upload.steps;
-        const smaller = refused === void 0 ? null : this.#sizes.smallerThan(refused);
+        const smaller = this.#sizes.smallerThan(error.step);
         if (smaller === null) throw error;
-        this.#refused = { tips: refused.tips, reason: error.message };
+        this.#refused = { tips: error.step.tips, reason: error.message };
         this.#sizes = smaller;
         await this.#dropPlan();
         this.#forgetSteps();
