@@ -16,12 +16,14 @@ export type HelperConfig = Partial<
 
 /** Gives a server a processor of its own, and the helper the time that nobody else wants of the
  * others: a client is on another machine than its server.
+ * @param outside process ids of what is on other machines as well
  * @returns for `GitInput.env`
  * @throws Error if there is only one processor */
-export function keepApart({ pid }: Pick<Server, "pid">): Record<string, string> {
+export function keepApart({ pid }: Pick<Server, "pid">, outside: readonly number[] = []): Record<string, string> {
   const last = availableParallelism() - 1;
   if (last === 0) throw new Error("a server and its client need two processors");
   execFileSync("taskset", ["-acp", "0", String(pid)]);
+  for (const id of outside) execFileSync("taskset", ["-acp", `1-${last}`, String(id)]);
   return { ASIDE: `nice -n 19 taskset -c 1-${last}` };
 }
 

@@ -1,9 +1,9 @@
-/** The tested Worker, with the LFS objects of its bucket in an S3 server. On the platform, R2 and
- * its S3 API are one store; in the local runtime R2 has no such API. So this module, which is the
- * Worker's entry point in those tests, gives the unchanged code a bucket that keeps LFS objects
- * where signed requests find them, and all others in the runtime's R2. It is JavaScript because the
- * runtime reads no TypeScript. */
-import { AwsClient } from "./aws4fetch.mjs";
+/** The tested Worker, with LFS objects, or its whole bucket, in an S3 server. On the platform, R2
+ * and its S3 API are one store, elsewhere than the Worker; in the local runtime R2 has no such API,
+ * and runs on the Worker's thread. So this module, which is the Worker's entry point in those
+ * tests, gives the unchanged code another bucket. It is JavaScript because the runtime reads no
+ * TypeScript. */
+import { RemoteBucket } from "./s3-bucket.mjs";
 import worker, * as classes from "./worker.js";
 
 export class RepositoryObject extends classes.RepositoryObject {
@@ -17,85 +17,55 @@ export const { OwnerObject, RegistryObject } = classes;
 export default { fetch: (request, env, context) => worker.fetch(request, openBucket(env), context) };
 
 function openBucket(env) {
-  return { ...env, BUCKET: new SharedBucket(env) };
+  const remote = new RemoteBucket(env);
+  return { ...env, BUCKET: env.S3_HOLDS === "all" ? remote : new SharedBucket(env.BUCKET, remote) };
 }
 
-/** As much of an R2 bucket as the Worker uses. */
+/** A bucket that keeps LFS objects where signed requests find them, and all others in the runtime's
+ * R2. */
 class SharedBucket {
   #inner;
-  #url;
-  #client;
+  #remote;
 
-  constructor({ BUCKET, S3_ENDPOINT, S3_BUCKET, S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY }) {
-    this.#inner = BUCKET;
-    this.#url = `${S3_ENDPOINT}/${S3_BUCKET}`;
-    this.#client = new AwsClient({
-      accessKeyId: S3_ACCESS_KEY_ID,
-      secretAccessKey: S3_SECRET_ACCESS_KEY,
-      service: "s3",
-      region: "auto",
-      retries: 0,
-    });
+  constructor(inner, remote) {
+    this.#inner = inner;
+    this.#remote = remote;
   }
 
-  async put(key, bytes, options) {
-    if (!isLfs(key)) return this.#inner.put(key, bytes, options);
-    await this.#send("PUT", `/${key}`, {}, bytes);
-    return this.head(key);
+  put(key, bytes, options) {
+    return this.#of(key).put(key, bytes, options);
   }
 
-  async get(key, options) {
-    if (!isLfs(key)) return this.#inner.get(key, options);
-    const { offset, length } = options.range;
-    const response = await this.#send("GET", `/${key}`, { Range: `bytes=${offset}-${offset + length - 1}` });
-    if (response === null) return null;
-    const size = Number(response.headers.get("Content-Range").split("/")[1]);
-    return { ...describe(response, size), body: response.body, arrayBuffer: () => response.arrayBuffer() };
+  get(key, options) {
+    return this.#of(key).get(key, options);
   }
 
-  async head(key) {
-    if (!isLfs(key)) return this.#inner.head(key);
-    const response = await this.#send("HEAD", `/${key}`, { "x-amz-checksum-mode": "ENABLED" });
-    return response === null ? null : describe(response, Number(response.headers.get("Content-Length")));
+  head(key) {
+    return this.#of(key).head(key);
   }
 
   async delete(keys) {
-    await this.#inner.delete(keys.filter((key) => !isLfs(key)));
-    for (const key of keys.filter(isLfs)) await this.#send("DELETE", `/${key}`, {});
+    for (const bucket of [this.#inner, this.#remote])
+      await bucket.delete(keys.filter((key) => this.#of(key) === bucket));
   }
 
   /** The runtime's own come first, then the others, which are few, on its last page. */
   async list(options) {
     const page = await this.#inner.list(options);
     if (page.truncated) return page;
-    const response = await this.#send("GET", `?list-type=2&prefix=${encodeURIComponent(options.prefix)}`, {});
-    const keys = Array.from((await response.text()).matchAll(/<Key>([^<]+)<\/Key>/g), ([, key]) => key);
-    return { ...page, objects: [...page.objects, ...keys.map((key) => ({ key }))] };
+    const { objects } = await this.#remote.list({ prefix: options.prefix });
+    return { ...page, objects: [...page.objects, ...objects] };
   }
 
-  createMultipartUpload(key) {
-    return this.#inner.createMultipartUpload(key);
+  createMultipartUpload(key, options) {
+    return this.#of(key).createMultipartUpload(key, options);
   }
 
   resumeMultipartUpload(key, id) {
-    return this.#inner.resumeMultipartUpload(key, id);
+    return this.#of(key).resumeMultipartUpload(key, id);
   }
 
-  /** @returns null: there is no such object */
-  async #send(method, path, headers, body) {
-    const response = await fetch(await this.#client.sign(this.#url + path, { method, headers, body }));
-    if (response.status === 404) return null;
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-    return response;
+  #of(key) {
+    return key.includes("/lfs/") ? this.#remote : this.#inner;
   }
-}
-
-function isLfs(key) {
-  return key.includes("/lfs/");
-}
-
-function describe({ headers }, size) {
-  const sha256 = headers.get("x-amz-checksum-sha256");
-  const checksums = sha256 === null ? {} : { sha256: Uint8Array.fromBase64(sha256).buffer };
-  return { etag: headers.get("ETag"), size, checksums };
 }

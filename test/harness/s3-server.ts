@@ -17,6 +17,8 @@ const COMMANDS = ["github.com/versity/versitygw/cmd/versitygw"];
 export interface S3Server extends S3Bucket {
   /** Where the bucket's objects are: a file for each, at its key. */
   readonly dir: string;
+  /** Its process. */
+  readonly pid: number;
   close(): Promise<void>;
 }
 
@@ -30,7 +32,7 @@ export async function startS3(): Promise<S3Server> {
   const [dir, metadata] = [join(root, "buckets", bucket), join(root, "metadata")];
   for (const path of [dir, metadata]) await mkdir(path, { recursive: true });
   const s3 = { endpoint: `http://127.0.0.1:${port}`, bucket, accessKeyId: "test", secretAccessKey: "test-secret" };
-  const options = ["--port", `127.0.0.1:${port}`, "--region", "auto", "--quiet"];
+  const options = ["--port", `127.0.0.1:${port}`, "--region", "auto", "--quiet", "--keep-alive"];
   // Not every file system of a test has extended attributes.
   const child = spawn(command, [...options, "posix", "--sidecar", metadata, join(root, "buckets")], {
     env: { ...process.env, ROOT_ACCESS_KEY: s3.accessKeyId, ROOT_SECRET_KEY: s3.secretAccessKey },
@@ -44,6 +46,7 @@ export async function startS3(): Promise<S3Server> {
   return {
     ...s3,
     dir,
+    pid: child.pid!,
     async close() {
       child.kill();
       await ended;

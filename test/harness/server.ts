@@ -21,7 +21,13 @@ import { makeTempDir } from "./temp-dir.ts";
 import { type LoggedRequest, WorkerLog } from "./worker-log.ts";
 
 const BUCKET_WORKER = join(import.meta.dirname, "bucket-worker.mjs");
-const S3_ENTRY = join(import.meta.dirname, "s3-entry.mjs");
+
+/** The entry module of a Worker with another bucket, and what it imports, by their names there. */
+const S3_MODULES = {
+  "s3-entry.mjs": join(import.meta.dirname, "s3-entry.mjs"),
+  "s3-bucket.mjs": join(import.meta.dirname, "s3-bucket.mjs"),
+  "aws4fetch.mjs": fileURLToPath(import.meta.resolve("aws4fetch")),
+};
 
 const QUEUE_WORKER = join(import.meta.dirname, "queue-worker.mjs");
 
@@ -34,9 +40,12 @@ export interface ServerOptions {
   readonly vars?: Readonly<Record<string, string>>;
   /** The module of a Worker that is the deployment's policy; default: there is none. */
   readonly policy?: string;
-  /** An S3 server that the Worker's bucket shares its LFS objects with, as R2 and its S3 API do.
+  /** An S3 server that keeps objects of the Worker's bucket, which are in both, as on the platform.
    * @see s3-entry.mjs */
   readonly s3?: S3Bucket;
+  /** What is in `s3`: LFS objects, the default, or the whole bucket, so that the runtime's R2 takes
+   * none of the Worker's time. `readObjects` and `loseObjects` see the runtime's R2 alone. */
+  readonly s3Holds?: "lfs" | "all";
   /** The URL to which the consumer of the deployment's queue passes events on; default: there is no
    * queue. */
   readonly queue?: string;
@@ -94,10 +103,11 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
   const port = await findFreePort();
   const log = new WorkerLog(options.onPrint);
   const limits = { quietMs: 0, ...(JSON.parse(options.vars?.["LIMITS"] ?? "{}") as Partial<Limits>) };
-  const { inspectorPort, constants = {}, policy, queue, s3 } = options;
+  const { inspectorPort, constants = {}, policy, queue, s3, s3Holds = "lfs" } = options;
   const vars = {
     ACCESS: "open",
     ...(s3 !== undefined && {
+      S3_HOLDS: s3Holds,
       S3_ENDPOINT: s3.endpoint,
       S3_BUCKET: s3.bucket,
       S3_ACCESS_KEY_ID: s3.accessKeyId,
@@ -263,13 +273,11 @@ async function readModules(dir: string, { constants, sharesBucket }: ModuleSetti
   ];
 }
 
-/** The module that gives the Worker a bucket of its own, with what it imports. */
+/** The modules that give the Worker another bucket, the entry point first. */
 async function readEntry(dir: string): Promise<WorkerModule[]> {
-  const sources = [S3_ENTRY, fileURLToPath(import.meta.resolve("aws4fetch"))];
   return Promise.all(
-    sources.map(async (source, i): Promise<WorkerModule> => {
-      const path = join(dir, i === 0 ? "s3-entry.mjs" : "aws4fetch.mjs");
-      return { type: "ESModule", path, contents: await readFile(source) };
+    Object.entries(S3_MODULES).map(async ([name, source]): Promise<WorkerModule> => {
+      return { type: "ESModule", path: join(dir, name), contents: await readFile(source) };
     }),
   );
 }
