@@ -39,7 +39,7 @@ export async function readMiniflareOptions(dir: string): Promise<Record<string, 
 }
 
 /** A file system in memory, on Linux. */
-const MEMORY_DISK = "/dev/shm";
+export const MEMORY_DISK = "/dev/shm";
 
 /** What must be free there: several times what a run of the project `node` leaves. */
 const MEMORY_DISK_BYTES = 4 * 1024 ** 3;

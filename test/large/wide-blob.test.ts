@@ -1,13 +1,19 @@
 /** A file of 6 GB that does not compress: its size, its stored length, and the distance of a delta
  * over it need more than 32 bits. It comes in by the remote helper, beside a push of the same to
- * git's own server, is cloned, and is read past 4 GiB, while the repository answers others. */
-import { openSync, readSync, rmSync, writeFileSync } from "node:fs";
+ * git's own server, is cloned, and is read past 4 GiB, while the repository answers others. The
+ * bucket is elsewhere, as on the platform: a process on another processor, and another disk than
+ * SQLite's. The local R2 runs on the Worker's thread, 40 to 80 ms at once, and where SQLite writes
+ * to the disk that takes the bucket's bytes, it waits for them, 75 ms and more. */
+import { mkdtempSync, openSync, readSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { MEMORY_DISK } from "../harness/build.ts";
 import { findProblems } from "../harness/find-problems.ts";
-import { git, listRefs, makeRepository } from "../harness/git.ts";
+import { git, listRefs, makeRepository, tryGit } from "../harness/git.ts";
 import { startNative } from "../harness/native.ts";
-import { keepApart, tryHelper } from "../harness/remote-helper.ts";
+import { helperDir, keepApart, tryHelper } from "../harness/remote-helper.ts";
+import { startS3 } from "../harness/s3-server.ts";
 import { type Server, startServer } from "../harness/server.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
 import { type Asked, askMeanwhile, describeWaits } from "./ask-meanwhile.ts";
@@ -17,10 +23,9 @@ const MIB = 1024 * 1024;
 const FILE_BYTES = 90 * 64 * MIB;
 const MEMORY_LIMIT_BYTES = 64 * MIB;
 
-/** How long the repository may keep others waiting, for 99 of 100 requests and for all. The client,
- * git and the bucket run on the same two cores. */
+/** How long the repository may keep others waiting. The clients, the bucket and this test share the
+ * processors that the Worker leaves. */
 const ANSWER_MS = 100;
-const LONGEST_MS = 500;
 
 /** Two texts of which git stores the shorter as a delta, on either side of the large file: in the
  * order of the tree, which is that of the pack. */
@@ -41,11 +46,16 @@ test("a file of 6 GB is pushed by the helper and cloned", async () => {
   await git(origin, "add", ".");
   await git(origin, "commit", "-q", "-m", "wide");
   const nativeMs = await pushToNative(origin);
-  const server = await startServer({ vars: { LIMITS: JSON.stringify({ quietMs: 3_000 }) } });
+  const s3 = await startS3();
+  const persistDir = mkdtempSync(join(MEMORY_DISK, "holdfast-test-"));
+  const vars = { LIMITS: JSON.stringify({ quietMs: 3_000 }) };
+  const server = await startServer({ s3, s3Holds: "all", persistDir, vars });
   try {
     const url = `${server.url}/me/wide`;
     await git(origin, "push", "-q", url, "main~1:refs/heads/main");
-    const env = keepApart(server);
+    const env = keepApart(server, [s3.pid]);
+    // It is bundled by this process, which could not ask meanwhile.
+    await helperDir();
     const asking = askMeanwhile(url, 10);
     const pushMs = await measure(async () => {
       const { code, stderr } = await tryHelper(origin, ["push", `holdfast::${url}`, "main"], {}, { env });
@@ -56,7 +66,12 @@ test("a file of 6 GB is pushed by the helper and cloned", async () => {
     const rssBytes = server.readUsage().peakMemoryBytes;
     const mirror = join(makeTempDir("clone"), "wide.git");
     const cloning = askMeanwhile(url, 10);
-    const cloneMs = await measure(() => git(origin, "clone", "-q", "--mirror", url, mirror));
+    const cloneMs = await measure(async () => {
+      // This client is on another machine, too.
+      const aside = ["-c", "alias.aside=!$ASIDE git", "aside"];
+      const { code, stderr } = await tryGit(tmpdir(), [...aside, "clone", "-q", "--mirror", url, mirror], { env });
+      expect(code, stderr).toBe(0);
+    });
     const cloned = await cloning.end();
     const figures = {
       "push ms (git's)": `${pushMs} (${nativeMs})`,
@@ -66,15 +81,12 @@ test("a file of 6 GB is pushed by the helper and cloned", async () => {
       "clone ms": cloneMs,
       "ms for others during the push: median, 99 %, most": describeWaits(pushed),
       "ms for others during the clone": describeWaits(cloned),
-      "longer waits, at second: ms": describeLonger(pushed),
+      "longer waits, at second: ms": `${describeLonger(pushed)} | ${describeLonger(cloned)}`,
     };
     console.log(JSON.stringify(figures, null, 2));
     expect(peakBytes).toBeLessThanOrEqual(MEMORY_LIMIT_BYTES);
-    for (const asked of [pushed, cloned]) {
-      const waits = asked.map(({ ms }) => ms).toSorted((a, b) => a - b);
-      expect(waits[Math.ceil(0.99 * waits.length) - 1]).toBeLessThanOrEqual(ANSWER_MS);
-      expect(waits.at(-1)).toBeLessThanOrEqual(LONGEST_MS);
-    }
+    const waits = [...pushed, ...cloned].map(({ ms }) => ms);
+    expect(waits.reduce((most, ms) => Math.max(most, ms))).toBeLessThanOrEqual(ANSWER_MS);
     await git(mirror, "fsck", "--full");
     expect(await listRefs(mirror)).toBe(await listRefs(origin));
     const list = (dir: string): Promise<string> => git(dir, "rev-list", "--objects", "--all");
@@ -84,6 +96,8 @@ test("a file of 6 GB is pushed by the helper and cloned", async () => {
     expect(await findProblems(url)).toEqual([]);
   } finally {
     await server.close();
+    await s3.close();
+    rmSync(persistDir, { recursive: true });
   }
 });
 
