@@ -216,7 +216,7 @@ export class StepSender {
     }
   }
 
-  /** Whether the server has a step although its answer was lost: it may have been done, or go on. */
+  /** Whether the server has a step although its answer was lost: it may be done, or go on. */
   async #isThere(step: Step): Promise<boolean> {
     const { api, upload } = this.#context;
     for (;;) {

@@ -55,8 +55,8 @@ export interface Answer {
   readonly text: string;
 }
 
-/** Called with each number of bytes that has gone out, but of JSON; a negative number takes those of
- * a failed attempt back. */
+/** Called with each number of bytes that has gone out, but of JSON; a negative number takes those
+ * of a failed attempt back. */
 export type Sent = (bytes: number) => void;
 
 /** What may be said of a request. */

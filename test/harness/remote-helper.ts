@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, writeFileSync } from "node:fs";
-import { availableParallelism } from "node:os";
+import { cpus } from "node:os";
 import { delimiter, join } from "node:path";
 import { bundleProgram, PROGRAMS, type ProgramName } from "../../scripts/build-helper.ts";
 import { type GitInput, type GitResult, tryGit } from "./git.ts";
@@ -14,16 +14,16 @@ export type HelperConfig = Partial<
   Record<"plainObjects" | "plainBytes" | "stepObjects" | "stepBytes" | "partBytes", number>
 >;
 
-/** Gives a server a processor of its own, and the helper the time that nobody else wants of the
- * others: a client is on another machine than its server.
+/** Gives a server a processor of its own, which this process leaves to it, and the helper the time
+ * that nobody else wants of the others: a client is on another machine than its server.
  * @param outside process ids of what is on other machines as well
  * @returns for `GitInput.env`
  * @throws Error if there is only one processor */
 export function keepApart({ pid }: Pick<Server, "pid">, outside: readonly number[] = []): Record<string, string> {
-  const last = availableParallelism() - 1;
+  const last = cpus().length - 1;
   if (last === 0) throw new Error("a server and its client need two processors");
   execFileSync("taskset", ["-acp", "0", String(pid)]);
-  for (const id of outside) execFileSync("taskset", ["-acp", `1-${last}`, String(id)]);
+  for (const id of [process.pid, ...outside]) execFileSync("taskset", ["-acp", `1-${last}`, String(id)]);
   return { ASIDE: `nice -n 19 taskset -c 1-${last}` };
 }
 

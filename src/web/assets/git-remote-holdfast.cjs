@@ -1153,7 +1153,7 @@ var StepSender = class {
       return false;
     }
   }
-  /** Whether the server has a step although its answer was lost: it may have been done, or go on. */
+  /** Whether the server has a step although its answer was lost: it may be done, or go on. */
   async #isThere(step) {
     const { api, upload } = this.#context;
     for (; ; ) {
