@@ -23,9 +23,9 @@ const MIB = 1024 * 1024;
 const FILE_BYTES = 90 * 64 * MIB;
 const MEMORY_LIMIT_BYTES = 64 * MIB;
 
-/** How long the repository may keep others waiting, for 99 of 100 requests and for all. The goal for
- * all is 100, too. The files of the test fill the machine's memory some times over, and while it is
- * freed, everything stands still now and then. */
+/** How long the repository may keep others waiting, for 99 of 100 requests and for all. The goal is
+ * 100 for all, too. The files of the test fill the machine's memory some times over, and while it
+ * is freed, everything stands still now and then. */
 const ANSWER_MS = 100;
 const LONGEST_MS = 250;
 
