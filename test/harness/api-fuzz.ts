@@ -34,6 +34,7 @@ interface Route {
  * every response against it: no 5xx, no undocumented status, no body that violates its schema. */
 export class ApiFuzzer {
   readonly #url: string;
+  readonly #pack: Uint8Array<ArrayBuffer>;
   readonly #random: Random;
   readonly #values: SchemaValues;
   readonly #routes: Route[];
@@ -41,14 +42,17 @@ export class ApiFuzzer {
   readonly #validators = new Map<string, ValidateFunction>();
 
   /** @param url of the API, without a trailing slash
-   * @param known meaningful values, by the name of the parameter or property */
+   * @param known meaningful values, by the name of the parameter or property
+   * @param pack a meaningful body that is not JSON and that no GET returns */
   constructor(
     url: string,
     document: OpenApiDocument,
     random: Random,
     known: Readonly<Record<string, readonly string[]>>,
+    pack: Uint8Array,
   ) {
     this.#url = url;
+    this.#pack = new Uint8Array(pack);
     this.#random = random;
     this.#values = new SchemaValues(document.components?.schemas ?? {}, random, known);
     this.#routes = Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
@@ -93,9 +97,9 @@ export class ApiFuzzer {
   }
 
   async #ask(route: Route): Promise<{ violation: Violation | null; status: number }> {
-    const { method, operation } = route;
+    const { method } = route;
     const url = this.#url + this.#fill(route);
-    const { type, body } = await this.#makeBody(operation, url);
+    const { type, body } = await this.#makeBody(route, url);
     const response = await fetch(url, {
       method: method.toUpperCase(),
       headers: type === null ? {} : { "Content-Type": type },
@@ -111,9 +115,10 @@ export class ApiFuzzer {
     };
   }
 
-  /** Makes a body: JSON by its schema; for another type, what GET returns there, or garbage. */
+  /** Makes a body: JSON by its schema; for another type, what GET returns there, a pack where it is
+   * posted, or garbage. */
   async #makeBody(
-    operation: Operation,
+    { method, operation }: Route,
     url: string,
   ): Promise<{ type: string | null; body: string | Uint8Array<ArrayBuffer> | null }> {
     const [type, content] = Object.entries(operation.requestBody?.content ?? {})[0] ?? [null, null];
@@ -121,6 +126,7 @@ export class ApiFuzzer {
     if (type === "application/json" && content.schema !== undefined) {
       return { type, body: JSON.stringify(this.#values.make(content.schema, "body")) };
     }
+    if (method === "post" && this.#random.below(2) === 0) return { type, body: this.#pack };
     if (this.#random.below(4) === 0) return { type, body: new Uint8Array(this.#random.bytes(this.#random.below(200))) };
     const there = await fetch(url.replace(/\?.*/, ""));
     return { type, body: new Uint8Array(await there.arrayBuffer()) };

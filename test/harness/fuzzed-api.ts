@@ -30,7 +30,7 @@ export async function fuzzApi(server: Pick<Server, "url">, seed: number, rounds:
   const deliveries: string[] = [];
   const mirrors: string[] = [];
   const { stdoutBytes: pack } = await tryGit(history, ["pack-objects", "-q", "--all", "--stdout"]);
-  const fuzzer = new ApiFuzzer(`${server.url}/api`, document, new Random(seed), {
+  const known = {
     owner: ["me"],
     repo: ["fuzzed"],
     // Repeated, because there are few annotated tags.
@@ -71,7 +71,8 @@ export async function fuzzApi(server: Pick<Server, "url">, seed: number, rounds:
     to: ["moved"],
     date: ["2024-02-29T12:00:00Z"],
     content: ["text\n", "dGV4dAo="],
-  });
+  };
+  const fuzzer = new ApiFuzzer(`${server.url}/api`, document, new Random(seed), known, pack);
   return fuzzer.run(rounds, async () => {
     const wanted = { owner: "me", name: "fuzzed", right: "read" };
     const made = await askApi<{ id: string }>(server, "/tokens", { method: "POST", json: wanted });
