@@ -16,15 +16,9 @@ export class PackBody {
   /** Undefined: nothing has been read. */
   #next: Uint8Array | null | undefined;
   #minBytes = (): number => 0;
-  #readBytes = 0;
 
   constructor(body: ReadableStream<Uint8Array>) {
     this.#body = new PacedBody(body, () => Math.max(MIN_BODY_BYTES, this.#minBytes()));
-  }
-
-  /** Bytes that were taken. */
-  get readBytes(): number {
-    return this.#readBytes;
   }
 
   /** Whether there are no more. */
@@ -43,7 +37,6 @@ export class PackBody {
   async read(): Promise<Uint8Array | null> {
     const piece = this.#next === undefined ? await this.#body.read() : this.#next;
     this.#next = piece === null ? null : await this.#body.read();
-    this.#readBytes += piece?.length ?? 0;
     return piece;
   }
 
