@@ -11,8 +11,12 @@ import { tryHelper } from "../harness/remote-helper.ts";
 import { type Server, startServer } from "../harness/server.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
 
-/** How long the server waits for a part. The helper waits longer before it sends one again. */
+/** How long a server waits for a part that comes late. The helper waits longer before it sends one
+ * again. */
 const WAIT_MS = 200;
+
+/** Of a body, and of a part. */
+const SMALL_BYTES = 4_000_000;
 
 const STEPS = /\/(steps|packs)(\?|$)/;
 const PARTS = /\/parts\/(\d+)/;
@@ -23,7 +27,7 @@ let proxy: FrontProxy;
 let history: string;
 
 beforeAll(async () => {
-  server = await startServer({ constants: { BODY_WAIT_MS: WAIT_MS } });
+  server = await startServer();
   proxy = await startFrontProxy(server.url);
   history = await makeHistory({ commits: 30, files: 10, branches: 3, tags: 3 });
   const write = async (args: readonly string[], stdin: string | Uint8Array): Promise<string> =>
@@ -71,35 +75,37 @@ test("all of it is one step, in one body", async () => {
 });
 
 describe("where a body may have 4 MB", () => {
-  let small: Server;
-  let front: FrontProxy;
-  beforeAll(async () => {
-    small = await startServer({
-      constants: { BODY_WAIT_MS: WAIT_MS },
-      vars: { LIMITS: JSON.stringify({ maxPartBytes: 4_000_000 }) },
-    });
-    front = await startFrontProxy(small.url, 4_000_000);
-  });
-  afterAll(async () => {
-    await front.close();
-    await small.close();
-  });
+  const vars = { LIMITS: JSON.stringify({ maxPartBytes: SMALL_BYTES }) };
 
   // Parts of 1 and 2 MiB are in the body, others of up to 4 MB behind it.
   test("the rest goes in parts", async () => {
-    const requests = await push("behind", small, front);
-    expect(stepsOf(requests)).toEqual(["packs 200"]);
-    expect(partsOf(requests)).toEqual([3, 4]);
+    const small = await startServer({ vars });
+    const front = await startFrontProxy(small.url, SMALL_BYTES);
+    try {
+      const requests = await push("behind", small, front);
+      expect(stepsOf(requests)).toEqual(["packs 200"]);
+      expect(partsOf(requests)).toEqual([3, 4]);
+    } finally {
+      await front.close();
+      await small.close();
+    }
   });
 
   test("a part that comes too late has all of it sent in parts", async () => {
-    const cut = new Set<string>();
-    // A part that is cut is sent again after half a second.
-    front.cutAt = ({ path }) => PARTS.exec(path)?.[1] === "3" && cut.size < 1 && cut.add(path).size > 0;
-    const requests = await push("late", small, front);
-    expect(cut.size).toBe(1);
-    expect(stepsOf(requests)).toEqual(["packs 408", "steps 200"]);
-    expect(new Set(partsOf(requests))).toEqual(new Set([1, 2, 3, 4]));
+    const small = await startServer({ vars, constants: { BODY_WAIT_MS: WAIT_MS } });
+    const front = await startFrontProxy(small.url, SMALL_BYTES);
+    try {
+      const cut = new Set<string>();
+      // A part that is cut is sent again after half a second.
+      front.cutAt = ({ path }) => PARTS.exec(path)?.[1] === "3" && cut.size < 1 && cut.add(path).size > 0;
+      const requests = await push("late", small, front);
+      expect(cut.size).toBe(1);
+      expect(stepsOf(requests)).toEqual(["packs 408", "steps 200"]);
+      expect(new Set(partsOf(requests))).toEqual(new Set([1, 2, 3, 4]));
+    } finally {
+      await front.close();
+      await small.close();
+    }
   });
 });
 
