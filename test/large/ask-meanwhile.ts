@@ -1,33 +1,30 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+import type { Asked } from "./asker.ts";
 
-/** A request that was answered while something else went on. */
-export interface Asked {
-  /** When it was sent, by `performance.now()`. */
-  readonly startMs: number;
-  /** How long its answer took (ms). */
-  readonly ms: number;
-}
+export type { Asked };
 
-/** Asks a repository for its refs again and again.
+/** Asks a repository for its refs again and again, as someone on another machine would: the process
+ * that asks does not wait for a processor behind the clients that keep the server busy. Where this
+ * process may not give it that priority, only root may, it waits for its turn as they do.
  * @param url of the remote, as for git
  * @param pauseMs between an answer and the next request
- * @returns ends that, with all requests in order */
+ * @returns ends that, with all requests in order
+ * @throws Error where a request is not answered */
 export function askMeanwhile(url: string, pauseMs: number): { end(): Promise<Asked[]> } {
-  const asked: Asked[] = [];
-  let isOver = false;
-  const asking = (async () => {
-    while (!isOver) {
-      const startMs = performance.now();
-      await (await fetch(`${url}/info/refs?service=git-upload-pack`)).arrayBuffer();
-      asked.push({ startMs, ms: performance.now() - startMs });
-      await sleep(pauseMs);
-    }
-  })();
+  const asker = spawn(process.execPath, [`${import.meta.dirname}/asker.ts`, url, String(pauseMs)], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  if (process.getuid!() === 0) execFileSync("chrt", ["--all-tasks", "--fifo", "--pid", "1", String(asker.pid)]);
+  const output = text(asker.stdout);
+  const ended = once(asker, "exit");
   return {
     end: async () => {
-      isOver = true;
-      await asking;
-      return asked;
+      asker.stdin.end();
+      const [code] = (await ended) as [number | null];
+      if (code !== 0) throw new Error("a request was not answered");
+      return JSON.parse(await output) as Asked[];
     },
   };
 }

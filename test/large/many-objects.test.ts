@@ -46,7 +46,7 @@ test("while a push of 300,000 objects is applied, its repository answers others 
   let endMs = 0;
   const server = await startServer({
     onPrint: (line) => {
-      if (line.includes('"event":"push"')) endMs = performance.now();
+      if (line.includes('"event":"push"')) endMs = Date.now();
     },
   });
   try {

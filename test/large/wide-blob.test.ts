@@ -3,7 +3,12 @@
  * git's own server, is cloned, and is read past 4 GiB, while the repository answers others. The
  * bucket is elsewhere, as on the platform: a process on another processor, and another disk than
  * SQLite's. The local R2 runs on the Worker's thread, 40 to 80 ms at once, and where SQLite writes
- * to the disk that takes the bucket's bytes, it waits for them, 75 ms and more. */
+ * to the disk that takes the bucket's bytes, it waits for them, 75 ms and more.
+ *
+ * The files take 24 GB of the system's cache. Where that is more than the machine has, the kernel
+ * frees memory on the server's processor, and others wait 200 ms: then have all processes but
+ * workerd and the asker in a memory cgroup of 6 GB, cgroups(7), as if on another machine. */
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, openSync, readSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +17,7 @@ import { MEMORY_DISK } from "../harness/build.ts";
 import { findProblems } from "../harness/find-problems.ts";
 import { git, listRefs, makeRepository, tryGit } from "../harness/git.ts";
 import { startNative } from "../harness/native.ts";
-import { helperDir, keepApart, tryHelper } from "../harness/remote-helper.ts";
+import { keepApart, tryHelper } from "../harness/remote-helper.ts";
 import { startS3 } from "../harness/s3-server.ts";
 import { type Server, startServer } from "../harness/server.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
@@ -23,11 +28,8 @@ const MIB = 1024 * 1024;
 const FILE_BYTES = 90 * 64 * MIB;
 const MEMORY_LIMIT_BYTES = 64 * MIB;
 
-/** How long the repository may keep others waiting, for 99 of 100 requests and for all. The goal is
- * 100 for all, too. The files of the test fill the machine's memory some times over, and while it
- * is freed, everything stands still now and then. */
+/** How long the repository may keep others waiting. */
 const ANSWER_MS = 100;
-const LONGEST_MS = 250;
 
 /** Two texts of which git stores the shorter as a delta, on either side of the large file: in the
  * order of the tree, which is that of the pack. */
@@ -56,8 +58,8 @@ test("a file of 6 GB is pushed by the helper and cloned", async () => {
     const url = `${server.url}/me/wide`;
     await git(origin, "push", "-q", url, "main~1:refs/heads/main");
     const env = keepApart(server, [s3.pid]);
-    // It is bundled by this process, which could not ask meanwhile.
-    await helperDir();
+    // What was written until here goes to the disk first.
+    execFileSync("sync");
     const asking = askMeanwhile(url, 10);
     const pushMs = await measure(async () => {
       const { code, stderr } = await tryHelper(origin, ["push", `holdfast::${url}`, "main"], {}, { env });
@@ -87,11 +89,7 @@ test("a file of 6 GB is pushed by the helper and cloned", async () => {
     };
     console.log(JSON.stringify(figures, null, 2));
     expect(peakBytes).toBeLessThanOrEqual(MEMORY_LIMIT_BYTES);
-    for (const asked of [pushed, cloned]) {
-      const waits = asked.map(({ ms }) => ms).toSorted((a, b) => a - b);
-      expect(waits[Math.ceil(0.99 * waits.length) - 1]).toBeLessThanOrEqual(ANSWER_MS);
-      expect(waits.at(-1)).toBeLessThanOrEqual(LONGEST_MS);
-    }
+    expect(Math.max(...[...pushed, ...cloned].map(({ ms }) => ms))).toBeLessThanOrEqual(ANSWER_MS);
     await git(mirror, "fsck", "--full");
     expect(await listRefs(mirror)).toBe(await listRefs(origin));
     const list = (dir: string): Promise<string> => git(dir, "rev-list", "--objects", "--all");
