@@ -1,13 +1,15 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
+import { constants, cpus, setPriority } from "node:os";
 import { text } from "node:stream/consumers";
 import type { Asked } from "./asker.ts";
 
 export type { Asked };
 
 /** Asks a repository for its refs again and again, as someone on another machine would: the process
- * that asks does not wait for a processor behind the clients that keep the server busy. Where this
- * process may not give it that priority, only root may, it waits for its turn as they do.
+ * that asks takes whichever processor is free, and does not wait behind the clients that keep the
+ * server busy. Where this process may not give it that priority, only root may, it waits for its
+ * turn as they do.
  * @param url of the remote, as for git
  * @param pauseMs between an answer and the next request
  * @returns ends that, with all requests in order
@@ -16,7 +18,8 @@ export function askMeanwhile(url: string, pauseMs: number): { end(): Promise<Ask
   const asker = spawn(process.execPath, [`${import.meta.dirname}/asker.ts`, url, String(pauseMs)], {
     stdio: ["pipe", "pipe", "inherit"],
   });
-  if (process.getuid!() === 0) execFileSync("chrt", ["--all-tasks", "--fifo", "--pid", "1", String(asker.pid)]);
+  execFileSync("taskset", ["-acp", `0-${cpus().length - 1}`, String(asker.pid)]);
+  if (process.getuid!() === 0) setPriority(asker.pid!, constants.priority.PRIORITY_HIGHEST);
   const output = text(asker.stdout);
   const ended = once(asker, "exit");
   return {
