@@ -75,37 +75,41 @@ test("all of it is one step, in one body", async () => {
 });
 
 describe("where a body may have 4 MB", () => {
-  const vars = { LIMITS: JSON.stringify({ maxPartBytes: SMALL_BYTES }) };
+  /** Pushes through a server of that limit and a front that ends larger bodies. */
+  async function pushThere(
+    name: string,
+    constants: Record<string, number> = {},
+    cutAt: FrontProxy["cutAt"] = () => false,
+  ): Promise<FrontProxy["requests"]> {
+    const small = await startServer({ vars: { LIMITS: JSON.stringify({ maxPartBytes: SMALL_BYTES }) }, constants });
+    const front = await startFrontProxy(small.url, SMALL_BYTES);
+    front.cutAt = cutAt;
+    try {
+      return await push(name, small, front);
+    } finally {
+      await front.close();
+      await small.close();
+    }
+  }
 
   // Parts of 1 and 2 MiB are in the body, others of up to 4 MB behind it.
   test("the rest goes in parts", async () => {
-    const small = await startServer({ vars });
-    const front = await startFrontProxy(small.url, SMALL_BYTES);
-    try {
-      const requests = await push("behind", small, front);
-      expect(stepsOf(requests)).toEqual(["packs 200"]);
-      expect(partsOf(requests)).toEqual([3, 4]);
-    } finally {
-      await front.close();
-      await small.close();
-    }
+    const requests = await pushThere("behind");
+    expect(stepsOf(requests)).toEqual(["packs 200"]);
+    expect(partsOf(requests)).toEqual([3, 4]);
   });
 
   test("a part that comes too late has all of it sent in parts", async () => {
-    const small = await startServer({ vars, constants: { BODY_WAIT_MS: WAIT_MS } });
-    const front = await startFrontProxy(small.url, SMALL_BYTES);
-    try {
-      const cut = new Set<string>();
-      // A part that is cut is sent again after half a second.
-      front.cutAt = ({ path }) => PARTS.exec(path)?.[1] === "3" && cut.size < 1 && cut.add(path).size > 0;
-      const requests = await push("late", small, front);
-      expect(cut.size).toBe(1);
-      expect(stepsOf(requests)).toEqual(["packs 408", "steps 200"]);
-      expect(new Set(partsOf(requests))).toEqual(new Set([1, 2, 3, 4]));
-    } finally {
-      await front.close();
-      await small.close();
-    }
+    const cut = new Set<string>();
+    // A part that is cut is sent again after half a second.
+    const requests = await pushThere(
+      "late",
+      { BODY_WAIT_MS: WAIT_MS },
+      ({ path }) => PARTS.exec(path)?.[1] === "3" && cut.size < 1 && cut.add(path).size > 0,
+    );
+    expect(cut.size).toBe(1);
+    expect(stepsOf(requests)).toEqual(["packs 408", "steps 200"]);
+    expect(new Set(partsOf(requests))).toEqual(new Set([1, 2, 3, 4]));
   });
 });
 

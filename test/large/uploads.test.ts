@@ -32,6 +32,8 @@ test(`${COMMITS * 4} objects, pushed in steps`, async () => {
   const server = await startServer();
   try {
     const url = `${server.url}/me/large`;
+    // Those who ask find the repository there.
+    await git(origin, "push", "-q", url, `main~${COMMITS - 1}:refs/heads/main`);
     const env = keepApart(server);
     const asking = askMeanwhile(url, 50);
     const pushMs = await measure(async () => {

@@ -5,9 +5,15 @@
  * SQLite's. The local R2 runs on the Worker's thread, 40 to 80 ms at once, and where SQLite writes
  * to the disk that takes the bucket's bytes, it waits for them, 75 ms and more.
  *
- * The files take 24 GB of the system's cache. Where that is more than the machine has, the kernel
- * frees memory on the server's processor, and others wait 200 ms: then have all processes but
- * workerd and the asker in a memory cgroup of 6 GB, cgroups(7), as if on another machine. */
+ * The server must have its processor to itself. Where it shares a machine with all others, they
+ * wait up to 200 ms for what takes it meanwhile, or stops it:
+ *
+ * - The files take 24 GB of the system's cache, and the kernel frees memory for them: have all
+ *   processes but workerd and the asker in a cgroup of 6 GB, cgroups(7), as if on another machine.
+ * - The kernel's own threads: move kswapd0 and the like to another processor by taskset(1), and
+ *   workqueues by /sys/devices/virtual/workqueue/cpumask.
+ * - A virtual machine's host stops all processors where they take more than their share, "steal" in
+ *   proc_stat(5): let that cgroup have 70 % of a processor at most. */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, openSync, readSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
