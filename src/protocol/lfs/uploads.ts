@@ -4,7 +4,7 @@
 import { z } from "zod";
 import { GitError } from "../../format/errors.ts";
 import type { LfsUploadName, LfsUploadStatus, NewLfsPart } from "../../repository/lfs/lfs-part-uploads.ts";
-import { PacedBody } from "../../repository/pacing/paced-body.ts";
+import { readRest } from "../../repository/pacing/read-rest.ts";
 import { storePart } from "../../repository/upload/part-upload.ts";
 import { lfsAnswer, lfsRefusal } from "./lfs-answer.ts";
 import type { LfsContext } from "./lfs-context.ts";
@@ -57,7 +57,8 @@ export async function uploadPart(context: LfsContext, oid: string, id: string, n
       await client.addLfsPart({ ...part, tag });
     }
   } finally {
-    await discard(context).catch(() => undefined);
+    // Of a part that is refused, or was there.
+    await readRest(request, context.largestPartBytes);
   }
   return lfsAnswer(200, {});
 }
@@ -77,16 +78,6 @@ function readPart(request: Request, name: LfsUploadName, number: string): NewLfs
 export async function completeUpload({ open }: LfsContext, oid: string, id: string): Promise<Response> {
   const { isDone, checkedBytes } = await (await open("write")).completeLfsUpload(nameOf(oid, id));
   return isDone ? lfsAnswer(200, {}) : lfsAnswer(202, { checked: checkedBytes });
-}
-
-/** Reads what is not read of a part that is refused, or was there: a client that still sends may
- * not read the answer. */
-async function discard({ request, largestPartBytes }: LfsContext): Promise<void> {
-  const { body } = request;
-  if (body === null || body.locked || Number(request.headers.get("Content-Length") ?? Infinity) > largestPartBytes)
-    return;
-  const rest = new PacedBody(body);
-  while ((await rest.read()) !== null);
 }
 
 function answerStatus(status: number, { id, partBytes, parts, endsMs }: LfsUploadStatus): Response {

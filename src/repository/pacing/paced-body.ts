@@ -20,16 +20,20 @@ export class PacedBody {
   readonly #smallestBytes: number;
   #wantedBytes: number;
   readonly #pace: ArrivalPace;
+  readonly #waitMs: number;
 
   /** @param body a byte stream, as the body of every request is
    * @param minBytes called after each `BODY_WAIT_MS` of waiting; returns how many bytes must have
    * arrived in that time
-   * @param smallestBytes of the first read, and of one after a slow one */
+   * @param smallestBytes of the first read, and of one after a slow one
+   * @param waitMs for the bytes of a read */
   constructor(
     body: ReadableStream<Uint8Array>,
     minBytes: () => number = () => 0,
     smallestBytes: number = MIN_BODY_BYTES,
+    waitMs: number = BODY_WAIT_MS,
   ) {
+    this.#waitMs = waitMs;
     this.#smallestBytes = this.#wantedBytes = smallestBytes;
     this.#reader = body.getReader({ mode: "byob" });
     this.#pace = new ArrivalPace("request's body", minBytes);
@@ -37,7 +41,7 @@ export class PacedBody {
 
   /** Reads the next bytes.
    * @returns at least 1 byte in a buffer of its own, or null at the end
-   * @throws GitError "timeout" after `BODY_WAIT_MS` without the wanted bytes, or with fewer bytes
+   * @throws GitError "timeout" after `waitMs` without the wanted bytes, or with fewer bytes
    * than required; "bad-request" when the body was cut */
   async read(): Promise<Uint8Array | null> {
     const startMs = Date.now();
@@ -60,7 +64,7 @@ export class PacedBody {
   async #inTime<Result>(reading: Promise<Result>): Promise<Result> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new GitError("timeout", { what: "request's body" })), BODY_WAIT_MS);
+      timer = setTimeout(() => reject(new GitError("timeout", { what: "request's body" })), this.#waitMs);
     });
     const read = reading.catch((cause: unknown) => {
       throw new GitError("bad-request", { reason: "the body was cut" }, { cause });

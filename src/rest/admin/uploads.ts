@@ -291,8 +291,7 @@ export const uploadRoutes = newRoutes()
     }
     const wanted = { id, part, sizeBytes: Number(declared), checksum: context.req.valid("query").sha256 };
     const key = await repositoryOf(context).beginPart(wanted);
-    if (key === null) await raw.body.cancel();
-    else {
+    if (key !== null) {
       const chunks = context.get("reading").openChunks(newChunkCounters());
       await storePart((...bytes) => chunks.putStream(key, ...bytes), raw.body, wanted);
       await repositoryOf(context).addPart({ ...wanted, key });

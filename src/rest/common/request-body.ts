@@ -1,7 +1,8 @@
 import type { MiddlewareHandler } from "hono";
 import { GitError } from "../../format/errors.ts";
-import { checkLimit, MAX_JSON_BYTES, MAX_JSON_DEPTH } from "../../format/limits.ts";
+import { checkLimit, MAX_JSON_BYTES, MAX_JSON_DEPTH, MAX_PART_BYTES } from "../../format/limits.ts";
 import { PacedBody } from "../../repository/pacing/paced-body.ts";
+import { readRest } from "../../repository/pacing/read-rest.ts";
 
 /** Reads a request's JSON body, if there is one, limited in size and depth before it is parsed.
  * @throws GitError "unsupported" for another type, "too-large", "bad-request" when it is nested too
@@ -20,6 +21,12 @@ export const checkBody: MiddlewareHandler = async (context, next) => {
   checkDepth(text);
   context.req.raw = new Request(raw.url, { method: raw.method, headers: raw.headers, body: text });
   return next();
+};
+
+/** Reads what a route has not read of a body that is not JSON, before it answers. */
+export const endBody: MiddlewareHandler = async (context, next) => {
+  await next();
+  await readRest(context.req.raw, MAX_PART_BYTES);
 };
 
 async function readText(body: ReadableStream<Uint8Array>): Promise<string> {

@@ -9,7 +9,7 @@ import type { Reading } from "../../repository/files/reading.ts";
 import type { PushResult, RefCommand } from "../../repository/state/push.ts";
 import { AMBIGUITY_HEADER, showAmbiguities } from "./ambiguities.ts";
 import { answerError } from "./error.ts";
-import { checkBody } from "./request-body.ts";
+import { checkBody, endBody } from "./request-body.ts";
 
 /** What a route needs: a right to the repository in its path, or
  * - `token`: any valid token; the route itself checks its right to what the request names
@@ -65,7 +65,7 @@ export function defineRoute<P extends string, R extends Omit<RouteConfig, "path"
   needed: Need,
   route: R,
 ): ReturnType<typeof createRoute<P, R>> {
-  const middleware = [admit(needed), ...(takesOtherThanJson(route) ? [] : [checkBody])];
+  const middleware = [admit(needed), takesOtherThanJson(route) ? endBody : checkBody];
   const tokens = [{ bearer: [] }, { basic: [] }];
   const isOpen = needed === "nothing" || needed === "read";
   return createRoute<P, R>({
