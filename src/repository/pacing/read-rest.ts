@@ -5,8 +5,8 @@ import { PacedBody } from "./paced-body.ts";
 const SILENCE_MS = 2_000;
 
 /** Reads what nobody has read of a request's body, once its answer is known: a client that still
- * sends may not read the answer. A body that began to be read, that is larger than the limit or does
- * not say its length, or that does not come, is left as it is.
+ * sends may not read the answer. A body that began to be read, that is larger than the limit or
+ * does not say its length, or that does not come, is left as it is.
  * @param largestBytes of a body that is read */
 export async function readRest({ body, headers }: Request, largestBytes: number): Promise<void> {
   if (body === null || body.locked || Number(headers.get("Content-Length") ?? Infinity) > largestBytes) return;
