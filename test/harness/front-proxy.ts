@@ -20,9 +20,9 @@ export interface FrontProxy {
   /** Without a trailing slash. */
   readonly url: string;
   readonly requests: readonly PassedRequest[];
-  /** Called with each piece of a body that arrives, before it is passed on; true: the connection is
-   * cut. */
-  cutAt: (request: PassedRequest) => boolean;
+  /** Called with each piece of a body that arrives, before it is passed on, and with all requests
+   * up to now; true: the connection is cut. */
+  cutAt: (request: PassedRequest, requests: readonly PassedRequest[]) => boolean;
   /** Called when an answer begins; true: the connection is cut before the client has any of it. */
   cutAnswer: (request: PassedRequest) => boolean;
   close(): Promise<void>;
@@ -59,7 +59,7 @@ export async function startFrontProxy(target: string, maxBodyBytes = Infinity): 
       if (noted.sentBytes > maxBodyBytes) {
         outgoing.destroy();
         refuse();
-      } else if (proxy.cutAt(noted)) {
+      } else if (proxy.cutAt(noted, requests)) {
         incoming.destroy();
         outgoing.destroy();
       } else outgoing.write(piece);
