@@ -7,7 +7,7 @@ import { authorization } from "./authorization.ts";
 
 /** A request, built by hand. */
 export interface RawRequest {
-  readonly method?: "GET" | "POST" | "PUT";
+  readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** An iterable is sent chunked, without a length; each piece is one chunk. */
   readonly body?: Uint8Array | Iterable<Uint8Array> | AsyncIterable<Uint8Array>;

@@ -4,7 +4,8 @@ import { checkLimit, MAX_JSON_BYTES, MAX_JSON_DEPTH, MAX_PART_BYTES } from "../.
 import { PacedBody } from "../../repository/pacing/paced-body.ts";
 import { readRest } from "../../repository/pacing/read-rest.ts";
 
-/** Reads a request's JSON body, if there is one, limited in size and depth before it is parsed.
+/** Reads a request's JSON body, if there is one, limited in size and depth before it is parsed. An
+ * empty body is none, whatever its type: clients declare `Content-Length: 0` for it.
  * @throws GitError "unsupported" for another type, "too-large", "bad-request" when it is nested too
  * deep, truncated or not UTF-8, "timeout" when it arrives too slowly */
 export const checkBody: MiddlewareHandler = async (context, next) => {
@@ -13,13 +14,21 @@ export const checkBody: MiddlewareHandler = async (context, next) => {
   const declared = Number(raw.headers.get("Content-Length") ?? 0);
   checkLimit("the body (bytes)", MAX_JSON_BYTES, declared);
   const text = await readText(raw.body);
-  if (text === "") return next();
-  const type = raw.headers.get("Content-Type") ?? "none";
+  const headers = new Headers(raw.headers);
+  // What follows reads the request again, whose own body has been read.
+  const replace = (body: string | null) =>
+    (context.req.raw = new Request(raw.url, { method: raw.method, headers, body }));
+  if (text === "") {
+    headers.delete("Content-Type");
+    replace(null);
+    return next();
+  }
+  const type = headers.get("Content-Type") ?? "none";
   if (!/^application\/json\s*(;|$)/i.test(type)) {
     throw new GitError("unsupported", { what: `a body of type ${type}`, reason: "it must be application/json" });
   }
   checkDepth(text);
-  context.req.raw = new Request(raw.url, { method: raw.method, headers: raw.headers, body: text });
+  replace(text);
   return next();
 };
 
