@@ -349,6 +349,15 @@ export const NO_LIMIT = Number.MAX_SAFE_INTEGER;
  * parsed. */
 export const MAX_JSON_BYTES = 24 * 1024 * 1024;
 
+/** Operations of one commit through the API, and directories that their paths lead through: a few
+ * megabytes of paths can name a million directories, each an object to be made. */
+export const MAX_COMMIT_OPERATIONS = 10_000;
+export const MAX_COMMIT_DIRECTORIES = 20_000;
+
+/** Bytes of the trees in which one commit through the API changes something: they are in memory
+ * until it is made, with what becomes of them. */
+export const MAX_COMMIT_TREE_BYTES = MAX_RESIDENT_OBJECT_BYTES;
+
 /** Levels of arrays and objects in a JSON body. */
 export const MAX_JSON_DEPTH = 64;
 

@@ -1,11 +1,9 @@
 // Compares the contents of two trees byte by byte: most of both is the same, so few of their
 // entries are parsed. Hundreds of thousands of trees are compared in a row, so little is allocated
 // for each.
-import { SLASH, SPACE } from "./ascii.ts";
 import type { ByteRange } from "./byte-range.ts";
-import { toByteString } from "./byte-string.ts";
 import { OID_BYTES } from "./oid.ts";
-import { canonicalMode, parseMode, TREE_MODE } from "./tree.ts";
+import { TreeCursor } from "./tree-cursor.ts";
 
 /** Memory that holds the contents of objects. */
 export interface ObjectMemory {
@@ -41,8 +39,8 @@ export function compareTrees(
 ): void {
   const headBytes = commonHead(memory, old, next);
   const tailBytes = commonTail(memory, old, next);
-  const a = new Cursor(memory.bytes, old, headBytes);
-  const b = new Cursor(memory.bytes, next, headBytes);
+  const a = new TreeCursor(memory.bytes, old, headBytes);
+  const b = new TreeCursor(memory.bytes, next, headBytes);
   while (a.bytesLeft + b.bytesLeft > 0) {
     // What is left of both is the same.
     if (a.bytesLeft === b.bytesLeft && a.bytesLeft <= tailBytes) return;
@@ -98,86 +96,4 @@ function commonTail({ bytes, view }: ObjectMemory, old: ByteRange, next: ByteRan
     at -= WORD_BYTES;
   while (at > start && bytes[at - 1] === bytes[at - 1 + distance]) at--;
   return end - at;
-}
-
-/** A place in a tree. */
-class Cursor {
-  readonly #bytes: Uint8Array;
-  readonly #end: number;
-  #at: number;
-  #nameAt = 0;
-  #nul = 0;
-  /** Of the entry here, in git's canonical form. */
-  #mode = 0;
-
-  constructor(bytes: Uint8Array, { start, length }: ByteRange, offset: number) {
-    this.#bytes = bytes;
-    this.#at = start + offset;
-    this.#end = start + length;
-    this.#parse();
-  }
-
-  /** From this entry on. */
-  get bytesLeft(): number {
-    return Math.max(0, this.#end - this.#at);
-  }
-
-  get isTree(): boolean {
-    return this.#mode === TREE_MODE;
-  }
-
-  get name(): string {
-    return toByteString(this.#bytes.subarray(this.#nameAt, this.#nul));
-  }
-
-  get oidAt(): number {
-    return this.#nul + 1;
-  }
-
-  advance(): void {
-    this.#at = this.oidAt + OID_BYTES;
-    this.#parse();
-  }
-
-  /** Compares the places of two entries in the order of a tree: negative, zero or positive. The end
-   * comes last. */
-  compare(other: Cursor): number {
-    if (this.bytesLeft === 0 || other.bytesLeft === 0) return other.bytesLeft - this.bytesLeft;
-    for (let k = 0; ; k++) {
-      const left = this.#sortByte(k);
-      const right = other.#sortByte(k);
-      if (left !== right) return left - right;
-      if (left < 0) return 0;
-    }
-  }
-
-  /** Whether two entries of the same name are the same. */
-  isSameAs(other: Cursor): boolean {
-    if (this.#mode !== other.#mode) return false;
-    for (let k = 0; k < OID_BYTES; k++) {
-      if (this.#bytes[this.oidAt + k] !== other.#bytes[other.oidAt + k]) return false;
-    }
-    return true;
-  }
-
-  /** A byte of the name as git sorts it: a directory's has a slash at its end; −1: none is left. */
-  #sortByte(k: number): number {
-    const at = this.#nameAt + k;
-    if (at < this.#nul) return this.#bytes[at]!;
-    return at === this.#nul && this.isTree ? SLASH : -1;
-  }
-
-  #parse(): void {
-    if (this.bytesLeft === 0) return;
-    const space = this.#find(SPACE, this.#at);
-    this.#nameAt = space + 1;
-    this.#nul = this.#find(0, this.#nameAt);
-    this.#mode = canonicalMode(parseMode(this.#bytes, this.#at, space));
-  }
-
-  #find(byte: number, from: number): number {
-    let at = from;
-    while (at < this.#end && this.#bytes[at] !== byte) at++;
-    return at;
-  }
 }

@@ -26,6 +26,11 @@ export type MadeTreeEntry = readonly [mode: string, name: string | Uint8Array, o
 
 /** A tree with these entries, in the given order. */
 export function makeTree(...entries: readonly MadeTreeEntry[]): MadeObject {
+  return makeWideTree(entries);
+}
+
+/** As `makeTree`, of more entries than a call takes. */
+export function makeWideTree(entries: readonly MadeTreeEntry[]): MadeObject {
   const bytes = entries.flatMap(([mode, name, object]) => [
     Buffer.from(`${mode} `),
     Buffer.from(name as string),

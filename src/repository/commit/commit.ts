@@ -9,9 +9,9 @@ import { saveInGroup } from "./save-group.ts";
  * @throws GitError "invalid", "not-found" and "conflict" for an operation, with its field;
  * "not-found" for a branch or revision; "stale" when the branch has moved and the request does not
  * allow that; "conflict" with `conflicts` when the change cannot be merged; and the errors that
- * refuse a push's objects */
+ * refuse a push's objects, also "too-large" for too many directories */
 export async function commit(repository: OpenRepository, request: CommitRequest): Promise<CommitAnswer> {
   const { platform, fsck } = repository.state;
-  checkOperations(platform.codec, maskRefused(fsck), request.operations);
+  await checkOperations(platform.codec, maskRefused(fsck), request.operations);
   return saveInGroup(repository, request);
 }

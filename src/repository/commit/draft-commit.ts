@@ -12,6 +12,7 @@ import { keptRoot } from "../objects/tree-contents.ts";
 import { BRANCHES, type BranchDraft, type MadeCommit } from "./branch-draft.ts";
 import type { CommitAnswer, CommitKind, CommitRequest } from "./commit-request.ts";
 import { NewObjects } from "../publish/new-objects.ts";
+import { TimeSlice } from "../pacing/time-slice.ts";
 import { applyOperations, pathsOf } from "./operation.ts";
 import { isSame, staleRef } from "../publish/publish.ts";
 import { TreeDraft } from "./tree-draft.ts";
@@ -124,7 +125,9 @@ class Drafting {
   async #isTouched(before: Oid, after: Oid): Promise<boolean> {
     const was = await TreeDraft.open(this.#repository, this.#objects, before);
     const is = await TreeDraft.open(this.#repository, this.#objects, after);
+    const slice = new TimeSlice();
     for (const path of new Set(this.#request.operations.flatMap(pathsOf))) {
+      await slice.pause();
       const oid = await findOid(was, path);
       if (oid === "blocked" || oid !== (await findOid(is, path))) return true;
     }
@@ -146,7 +149,9 @@ class Drafting {
   async #answer(kind: CommitKind, oid: Oid, tree: Oid, parents: readonly Oid[]): Promise<CommitAnswer> {
     const draft = await TreeDraft.open(this.#repository, this.#objects, tree);
     const files: CommitAnswer["files"][number][] = [];
+    const slice = new TimeSlice();
     for (const path of new Set(this.#request.operations.flatMap(pathsOf))) {
+      await slice.pause();
       const entry = await draft.find(path.split("/"));
       const there = entry !== null && entry !== "blocked" && entry.kind === "object" ? entry : null;
       files.push({

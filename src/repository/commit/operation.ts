@@ -2,6 +2,7 @@ import type { Codec } from "../../codec/codec.ts";
 import { listFindings } from "../../codec/fsck-messages.ts";
 import { decodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
+import { checkLimit, MAX_COMMIT_DIRECTORIES, MAX_COMMIT_OPERATIONS, MAX_PATH_BYTES } from "../../format/limits.ts";
 import { NULL_OID } from "../../format/oid.ts";
 import {
   encodeTree,
@@ -12,6 +13,7 @@ import {
   SYMLINK_MODE,
   typeOfMode,
 } from "../../format/tree.ts";
+import { TimeSlice } from "../pacing/time-slice.ts";
 import type { DraftEntry, TreeDraft } from "./tree-draft.ts";
 
 /** The modes a file may have, as the API writes them. */
@@ -31,8 +33,8 @@ export type Operation =
   /** Changes a file's mode. */
   | { readonly op: "mode"; readonly path: string; readonly mode: FileMode };
 
-/** The most bytes of a path, a common limit of operating systems. */
-const MAX_PATH_BYTES = 4_096;
+/** Names that fsck looks at together: a call for each would take longer than the look. */
+const NAMES_PER_CHECK = 1_000;
 
 /** The paths that an operation names. */
 export function pathsOf(operation: Operation): string[] {
@@ -41,16 +43,19 @@ export function pathsOf(operation: Operation): string[] {
 
 /** Refuses paths that could not be checked out, by the rules for pushed trees.
  * @param refused fsck messages that refuse an object, one bit each
- * @throws GitError "invalid", with the field */
-export function checkOperations(codec: Codec, refused: bigint, operations: readonly Operation[]): void {
+ * @throws GitError "invalid", with the field; "too-large" when they have too many names */
+export async function checkOperations(codec: Codec, refused: bigint, operations: readonly Operation[]): Promise<void> {
+  const slice = new TimeSlice();
+  const faults = await findNameFaults(codec, refused, await collectNames(operations, slice), slice);
   for (const [i, operation] of operations.entries()) {
+    await slice.pause();
     const refuse = (key: string, path: string, reason: string | null): void => {
       if (reason === null) return;
       const field = `operations.${i}.${key}`;
       throw new GitError("invalid", { what: "path", actual: decodeText(path), field, reason });
     };
     const checkName = (key: string, path: string): void =>
-      refuse(key, path, findFault(path) ?? findNameFault(codec, refused, path));
+      refuse(key, path, findFault(path) ?? (faults.size === 0 ? null : faultOf(path, faults)));
     if (operation.op !== "move") {
       checkName("path", operation.path);
       continue;
@@ -62,11 +67,29 @@ export function checkOperations(codec: Codec, refused: bigint, operations: reado
   }
 }
 
+/** The names in the paths that operations write to, each once. */
+async function collectNames(operations: readonly Operation[], slice: TimeSlice): Promise<Set<string>> {
+  const names = new Set<string>();
+  for (const operation of operations) {
+    await slice.pause();
+    const path = operation.op === "move" ? operation.to : operation.path;
+    if (findFault(path) !== null) continue;
+    for (const name of path.split("/")) names.add(name);
+    // Each name is a directory's, or the last of a path.
+    checkLimit("the names in one commit's paths", MAX_COMMIT_DIRECTORIES + MAX_COMMIT_OPERATIONS, names.size);
+  }
+  return names;
+}
+
 /** Applies operations one after the other.
  * @throws GitError "not-found" when a required path is missing, "conflict" when something is in the
  * way; with the field */
 export async function applyOperations(draft: TreeDraft, operations: readonly Operation[]): Promise<void> {
-  for (const [i, operation] of operations.entries()) await new Step(draft, i).run(operation);
+  const slice = new TimeSlice();
+  for (const [i, operation] of operations.entries()) {
+    await new Step(draft, i).run(operation);
+    await slice.pause();
+  }
 }
 
 /** The execution of one operation. */
@@ -142,13 +165,33 @@ function findFault(path: string): string | null {
   return null;
 }
 
-/** The fsck findings on a path's parts that refuse a tree, null: none. */
-function findNameFault(codec: Codec, refused: bigint, path: string): string | null {
-  for (const name of path.split("/")) {
-    const tree = encodeTree([{ mode: GITLINK_MODE, name, oid: PROBE_OID }]);
-    const findings = codec.checkObject("tree", tree).findings & refused;
-    if (findings !== 0n) return listFindings(findings).join(", ");
+/** The fsck findings that refuse a tree, by the name that it has an entry of. */
+async function findNameFaults(
+  codec: Codec,
+  refused: bigint,
+  names: ReadonlySet<string>,
+  slice: TimeSlice,
+): Promise<ReadonlyMap<string, string>> {
+  const faults = new Map<string, string>();
+  const findingsOf = (some: readonly string[]): bigint => {
+    const tree = encodeTree(some.map((name) => ({ mode: GITLINK_MODE, name, oid: PROBE_OID })));
+    return codec.checkObject("tree", tree).findings & refused;
+  };
+  const all = [...names];
+  for (let from = 0; from < all.length; from += NAMES_PER_CHECK) {
+    const some = all.slice(from, from + NAMES_PER_CHECK);
+    await slice.pause();
+    if (findingsOf(some) === 0n) continue;
+    for (const name of some) {
+      const findings = findingsOf([name]);
+      if (findings !== 0n) faults.set(name, listFindings(findings).join(", "));
+    }
   }
+  return faults;
+}
+
+function faultOf(path: string, faults: ReadonlyMap<string, string>): string | null {
+  for (const name of path.split("/")) if (faults.has(name)) return faults.get(name)!;
   return null;
 }
 

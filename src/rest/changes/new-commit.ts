@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { encodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
+import { MAX_COMMIT_OPERATIONS } from "../../format/limits.ts";
 import { FILE_MODES, type FileMode, type Operation } from "../../repository/commit/operation.ts";
 import { failures } from "../common/error.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
@@ -16,9 +17,6 @@ import {
   toIdent,
   json,
 } from "../common/schemas.ts";
-
-/** Maximum number of operations in a commit. */
-const MAX_OPERATIONS = 10_000;
 
 const Path = TextSchema.min(1).openapi({
   description: "a path with slashes, from the repository's root",
@@ -72,7 +70,7 @@ const NewCommit = z
     author: PersonSchema,
     committer: PersonSchema.optional().openapi({ description: "default: the author" }),
     allowEmpty: z.boolean().default(false).openapi({ description: "make a commit even if it changes nothing" }),
-    operations: z.array(OperationSchema).max(MAX_OPERATIONS).openapi({ description: "applied in order" }),
+    operations: z.array(OperationSchema).max(MAX_COMMIT_OPERATIONS).openapi({ description: "applied in order" }),
   })
   .refine(({ operations, allowEmpty }) => operations.length > 0 || allowEmpty, {
     path: ["operations"],
