@@ -59,6 +59,7 @@ export const API_DESCRIPTION = {
       "lists all candidates, the one used first (`refs/heads/main, refs/tags/main`; a semicolon separates several names). A full name such as `refs/tags/main` is never ambiguous. " +
       "Send a token as `Authorization: Bearer`. Each route names the right it needs (`x-needs`): read, write or admin for the repository; operate for the deployment's admin token only; " +
       "token for any token, where the right depends on what the request names. Public repositories can be read without a token. " +
+      "A parameter of a query, or a key of a body, that a route does not have is refused (422). " +
       "Lists come in pages: pass `nextCursor` as `cursor` to get the next page. Errors are `{error: {code, message}}`.",
   },
 };

@@ -199,7 +199,8 @@ describe("batches", () => {
 
   test("what is no batch is refused with the reason", async () => {
     const lfs = await makeAt("lfs/refused");
-    const object = objectOf("x");
+    const { oid, size } = objectOf("x");
+    const object = { oid, size };
     const many = Array.from({ length: 10_000 }, (_, i) => ({ oid: i.toString(16).padStart(64, "0"), size: 1 }));
     const cases: [expected: number, reason: string, body: unknown, headers?: Record<string, string>][] = [
       [400, "not JSON", "{"],
@@ -207,6 +208,7 @@ describe("batches", () => {
       [422, "objects", { operation: "upload" }],
       [422, "operation", { operation: "delete", objects: [] }],
       [422, "ref.name", { operation: "upload", ref: { name: "main" }, objects: [object] }],
+      [422, 'objects.0: Unrecognized key: "Size"', { operation: "upload", objects: [{ ...object, Size: 1 }] }],
       [422, "basic", { operation: "upload", transfers: ["tus"], objects: [object] }],
       [409, "sha256", { operation: "upload", hash_algo: "sha512", objects: [object] }],
       [406, "git-lfs+json", { operation: "upload", objects: [object] }, { Accept: "text/html" }],

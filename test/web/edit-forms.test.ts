@@ -277,6 +277,25 @@ describeSome(1, FORM_WAYS, "$name", (way) => {
     expect(await git(dir, "ls-tree", "--name-only", "origin/main", "doomed.txt")).toBe("");
   });
 
+  test("a form that does not say for which commit it was made, or misspells it, is refused", async () => {
+    await pushFile("kept.txt", TEXT);
+    const before = await git(dir, "rev-parse", "HEAD");
+    for (const condition of [{}, { Base: before }, { base: "main" }]) {
+      const form = new FormData();
+      for (const [name, value] of Object.entries({ ...condition, path: "kept.txt", content: "lost\n" }))
+        form.set(name, value);
+      const headers = { Origin: server.url, Accept: "text/html" };
+      const answer = await fetch(`${server.url}/${owner}/repo/edit/main/kept.txt`, {
+        method: "POST",
+        headers,
+        body: form,
+      });
+      expect(answer.status).toBe(400);
+    }
+    await git(dir, "fetch", "-q", "origin");
+    expect(await git(dir, "rev-parse", "origin/main")).toBe(before);
+  });
+
   test("files that are too large together are told", { tags: "sweep" }, async () => {
     await open("upload/main");
     const huge = join(makeTempDir("huge"), "huge");

@@ -15,7 +15,12 @@ const Batch = z.object({
   transfers: z.array(z.string()).nullish(),
   ref: Ref,
   // One that is not as it must be is answered by itself.
-  objects: z.array(z.object({ oid: z.string(), size: z.number() })),
+  // The API's schema allows further keys in a request, but none in its objects.
+  objects: z.array(
+    z
+      .strictObject({ oid: z.string(), size: z.number(), authenticated: z.boolean().optional() })
+      .transform(({ oid, size }) => ({ oid, size })),
+  ),
   hash_algo: z.string().nullish(),
 });
 

@@ -11,10 +11,12 @@ import type { LfsContext } from "./lfs-context.ts";
 import { checkOid, readLength, readLfsJson, readLfsQuery } from "./lfs-request.ts";
 import { largestInParts, refuseSize } from "./size-limits.ts";
 
-const NewUpload = z.object({ size: z.number().int().min(1) });
+const NewUpload = z.strictObject({ size: z.number().int().min(1) });
 
 /** `sha256`: of the part's bytes. */
-const PartQuery = z.object({ sha256: z.string().regex(/^[0-9a-f]{64}$/, "it must be 64 digits of lowercase hex") });
+const PartQuery = z.strictObject({
+  sha256: z.string().regex(/^[0-9a-f]{64}$/, "it must be 64 digits of lowercase hex"),
+});
 
 /** Serves `POST objects/{oid}/uploads`: begins an upload.
  * @throws GitError as `beginLfsUpload` */

@@ -9,7 +9,7 @@ import { checkOid, readLfsJson, readLfsQuery } from "./lfs-request.ts";
 const Verification = z.object({ oid: z.string(), size: z.number().int().min(0) });
 
 /** `upload`: the end of the key to which a signed request has brought the object. */
-const Query = z.object({ upload: z.string().max(40).optional() });
+const Query = z.strictObject({ upload: z.string().max(40).optional() });
 
 /** Serves `POST verify`: whether an object is there. What the client has sent to the bucket itself
  * enters the repository here, if it is whole.

@@ -27,7 +27,7 @@ const Interval = z
   .openapi({ description: "between two looks of a mirror (seconds)" });
 
 const NewImport = z
-  .object({
+  .strictObject({
     url: RemoteUrl.openapi({ description: "to clone from: https: or http:, without a password" }),
     authorization: Authorization.default(null).openapi({
       description: `${AUTHORIZATION} the upstream wants; removed when the import ends`,

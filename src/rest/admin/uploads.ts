@@ -31,7 +31,7 @@ const PartNumber = z.number().int().min(1).max(1_000_000_000);
 const REF_EXAMPLE = { name: "refs/heads/main", old: null, new: "e83c5163316f89bfbde7d9ab23ca2e25604af290" };
 
 const RefChange = z
-  .object({
+  .strictObject({
     name: z.string().refine((name) => name.isWellFormed() && isPushableRefName(encodeText(name), true), {
       message: "it must be a valid full ref name, see git check-ref-format",
     }),
@@ -48,7 +48,7 @@ const Refs = z
 const Atomic = z.boolean().default(false).openapi({ description: "move all refs or none" });
 
 const NewUpload = z
-  .object({
+  .strictObject({
     refs: Refs.default([]).openapi({
       description: "the planned changes: if none of them can be allowed, the answer is 403 before anything is sent",
     }),
@@ -172,7 +172,7 @@ const step = defineRoute("write", {
       required: true,
       ...json(
         z
-          .object({
+          .strictObject({
             parts: z
               .array(PartNumber)
               .min(1)
@@ -238,7 +238,7 @@ const complete = defineRoute("write", {
       required: true,
       ...json(
         z
-          .object({ refs: Refs.min(1), atomic: Atomic })
+          .strictObject({ refs: Refs.min(1), atomic: Atomic })
           .openapi("UploadCompletion", { example: { refs: [REF_EXAMPLE] } }),
       ),
     },

@@ -38,7 +38,7 @@ const Mainline = z
   .openapi({ description: "needed for a merge: the parent, from 1, against which its change is taken" });
 
 const Merge = z
-  .object({
+  .strictObject({
     ...Common,
     base: BranchSchema.openapi({ description: "the branch to merge into, without `refs/heads/`" }),
     head: RefSchema.openapi({ description: `the commit to merge, ${FOREIGN_HINT}`, example: "topic" }),
@@ -51,7 +51,7 @@ const Merge = z
   .openapi("Merge", { example: { base: "main", head: "topic", author: PERSON_EXAMPLE } });
 
 const CherryPick = z
-  .object({
+  .strictObject({
     ...Common,
     committer: PersonSchema.openapi({ description: "the author is kept" }),
     branch: BranchSchema,
@@ -61,7 +61,7 @@ const CherryPick = z
   .openapi("CherryPick", { example: { branch: "main", commit: "topic~1", committer: PERSON_EXAMPLE } });
 
 const Revert = z
-  .object({
+  .strictObject({
     ...Common,
     author: PersonSchema,
     branch: BranchSchema,

@@ -27,7 +27,7 @@ const Mode = z
   .enum(Object.keys(FILE_MODES) as FileMode[])
   .openapi({ description: "a file, an executable file, or a symbolic link, whose content is its target" });
 
-const Put = z.object({
+const Put = z.strictObject({
   op: z.literal("put"),
   path: Path,
   content: z.string().openapi({ description: "in the form that `encoding` names" }),
@@ -38,21 +38,21 @@ const Put = z.object({
 const OperationSchema = z
   .discriminatedUnion("op", [
     Put,
-    z.object({
+    z.strictObject({
       op: z.literal("delete"),
       path: Path.openapi({ description: "a file, or a directory with everything in it" }),
     }),
-    z.object({
+    z.strictObject({
       op: z.literal("move"),
       from: Path.openapi({ description: "a file or directory" }),
       to: Path.openapi({ description: "a path that does not exist" }),
     }),
-    z.object({ op: z.literal("mode"), path: Path, mode: Mode }),
+    z.strictObject({ op: z.literal("mode"), path: Path, mode: Mode }),
   ])
   .openapi("Operation");
 
 const NewCommit = z
-  .object({
+  .strictObject({
     branch: BranchSchema,
     startPoint: RefSchema.optional().openapi({
       description: "the start of a new branch; not needed for the first branch of a repository",

@@ -32,6 +32,21 @@ export const checkBody: MiddlewareHandler = async (context, next) => {
   return next();
 };
 
+/** Refuses a body where a route takes none: a condition in it must not count as none. Clients send
+ * `{}` for it. It follows `checkBody`.
+ * @throws GitError "invalid", "bad-request" for what is no JSON */
+export const refuseBody: MiddlewareHandler = async ({ req }, next) => {
+  if (req.raw.body === null || req.method === "GET" || req.method === "HEAD") return next();
+  const value: unknown = await req.json().catch((cause: unknown) => {
+    throw new GitError("bad-request", { reason: "the body is not JSON" }, { cause });
+  });
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+  const field = isObject ? Object.keys(value)[0] : "";
+  if (field !== undefined)
+    throw new GitError("invalid", { what: field.slice(0, 100) || "body", field, reason: "this request takes no body" });
+  return next();
+};
+
 /** Reads what a route has not read of a body that is not JSON, before it answers. */
 export const endBody: MiddlewareHandler = async (context, next) => {
   await next();

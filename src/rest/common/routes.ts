@@ -1,7 +1,6 @@
-import { createRoute, OpenAPIHono, type RouteConfig } from "@hono/zod-openapi";
-import type { Context, Handler, MiddlewareHandler } from "hono";
+import { createRoute, OpenAPIHono, type RouteConfig, type z } from "@hono/zod-openapi";
+import type { Context, MiddlewareHandler } from "hono";
 import type { Right } from "../../access/caller.ts";
-import { GitError } from "../../format/errors.ts";
 import type { Ambiguities } from "../../repository/state/call-outcome.ts";
 import type { RepositoryClient } from "../../repository/calls.ts";
 import type { Deployment } from "../../repository/deployment.ts";
@@ -9,7 +8,9 @@ import type { Reading } from "../../repository/files/reading.ts";
 import type { PushResult, RefCommand } from "../../repository/state/push.ts";
 import { AMBIGUITY_HEADER, showAmbiguities } from "./ambiguities.ts";
 import { answerError } from "./error.ts";
-import { checkBody, endBody } from "./request-body.ts";
+import { toRefusal } from "./refusal.ts";
+import { checkBody, endBody, refuseBody } from "./request-body.ts";
+import { checkQuery, readQuery } from "./request-query.ts";
 
 /** What a route needs: a right to the repository in its path, or
  * - `token`: any valid token; the route itself checks its right to what the request names
@@ -48,24 +49,18 @@ export interface RestEnv {
  * field. */
 export function newRoutes(): OpenAPIHono<RestEnv> {
   return new OpenAPIHono<RestEnv>({
-    defaultHook: (result) => {
-      if (result.success) return undefined;
-      const [issue] = result.error.issues;
-      const field = issue?.path.join(".");
-      return answerError(
-        new GitError("invalid", { what: field === "" ? "request" : field, field, reason: issue?.message }),
-      );
-    },
+    defaultHook: (result) => (result.success ? undefined : answerError(toRefusal(result.error))),
   });
 }
 
 /** Declares a route: the right it needs, its request and its responses. Checks run in this order:
- * right, JSON body, schema. */
+ * right, names in the query, JSON body, schema. What the route does not declare is refused:
+ * parameters of the query, a body, keys of a body (whose schemas are strict objects). */
 export function defineRoute<P extends string, R extends Omit<RouteConfig, "path"> & { path: P }>(
   needed: Need,
   route: R,
 ): ReturnType<typeof createRoute<P, R>> {
-  const middleware = [admit(needed), takesOtherThanJson(route) ? endBody : checkBody];
+  const middleware = [admit(needed), checkQuery(route.request?.query), ...bodyChecks(route)];
   const tokens = [{ bearer: [] }, { basic: [] }];
   const isOpen = needed === "nothing" || needed === "read";
   return createRoute<P, R>({
@@ -78,22 +73,28 @@ export function defineRoute<P extends string, R extends Omit<RouteConfig, "path"
 
 /** Serves a route whose last parameter may contain unencoded slashes, which OpenAPI path templates
  * cannot express.
- * @param pattern of its path */
-export function serveBelow<Pattern extends string>(
+ * @param pattern of its path
+ * @param handler gets the query, as the route's schema reads it */
+export function serveBelow<Pattern extends string, Query extends z.ZodType>(
   app: OpenAPIHono<RestEnv>,
-  route: RouteConfig,
+  route: RouteConfig & { readonly request: { readonly query: Query } },
   pattern: Pattern,
-  handler: Handler<RestEnv, Pattern>,
+  handler: (context: Context<RestEnv, Pattern>, query: z.output<Query>) => Promise<Response>,
 ): void {
   const { middleware, ...documented } = route;
   app.openAPIRegistry.registerPath(documented);
   // oxlint-disable-next-line bounded/no-call-spread -- what the route declares.
-  app.on("GET", [pattern], ...[middleware ?? []].flat(), handler);
+  app.on("GET", [pattern], ...[middleware ?? []].flat(), async (context) => {
+    const query = route.request.query.safeParse(readQuery(context));
+    if (!query.success) throw toRefusal(query.error);
+    return handler(context, query.data);
+  });
 }
 
-function takesOtherThanJson({ request }: Pick<RouteConfig, "request">): boolean {
+function bodyChecks({ request }: Pick<RouteConfig, "request">): MiddlewareHandler[] {
   const content = request?.body?.content;
-  return content !== undefined && content["application/json"] === undefined;
+  if (content === undefined) return [checkBody, refuseBody];
+  return [content["application/json"] === undefined ? endBody : checkBody];
 }
 
 /** Admits only callers with the right that a route needs. */

@@ -134,7 +134,7 @@ export const PERSON_EXAMPLE = { name: "Ada Example", email: "ada@example.com" };
 
 /** An author, committer or tagger; the date defaults to now. */
 export const PersonSchema = z
-  .object({
+  .strictObject({
     name: PersonText.openapi({ example: "Ada Example" }),
     email: PersonText.openapi({ example: "ada@example.com" }),
     date: z.iso

@@ -1,7 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { encodeText } from "../../format/byte-string.ts";
 import { contentDisposition } from "../../format/content-disposition.ts";
-import { GitError } from "../../format/errors.ts";
 import { isHexOid } from "../../format/oid.ts";
 import { ARCHIVE_TYPES, nameArchive, planArchive, splitArchiveName } from "../../repository/sent-archive.ts";
 import { answerByIds } from "../common/conditional.ts";
@@ -50,15 +49,8 @@ const read = defineRoute("read", {
 
 /** `/repos/:owner/:repo/archive/:ref.{tar,tar.gz,zip}`. */
 export const archiveRoutes = newRoutes();
-serveBelow(archiveRoutes, read, "/repos/:owner/:repo/archive/*", async (context) => {
+serveBelow(archiveRoutes, read, "/repos/:owner/:repo/archive/*", async (context, { path, prefix, lfs }) => {
   const { ref, format } = splitArchiveName(pathParts(context).join("/"));
-  const parsed = Query.safeParse(context.req.query());
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    const field = issue!.path.join(".");
-    throw new GitError("invalid", { what: field, field, reason: issue!.message });
-  }
-  const { path, prefix, lfs } = parsed.data;
   const request = { ref, path: encodeText(path), prefix: encodeText(prefix), lfs: lfs === "true" };
   const archive = await planArchive(repositoryOf(context), request, context.get("reading"));
   // What is missing may come.

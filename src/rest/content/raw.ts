@@ -54,9 +54,9 @@ const read = defineRoute("read", {
 
 /** `/repos/:owner/:repo/raw/:ref/*path`: the bytes of a file. */
 export const rawRoutes = newRoutes();
-serveBelow(rawRoutes, read, "/repos/:owner/:repo/raw/*", async (context) => {
+serveBelow(rawRoutes, read, "/repos/:owner/:repo/raw/*", async (context, { lfs }) => {
   const file = await repositoryOf(context).locateFile(pathParts(context));
-  const isFollowed = new URL(context.req.url).searchParams.get("lfs") === "true" && file.lfs !== null;
+  const isFollowed = lfs === "true" && file.lfs !== null;
   return answerFile(context.req.raw, file, isFollowed ? requireStored(file.lfs!, file.path) : null, context.var);
 });
 

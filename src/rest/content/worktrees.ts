@@ -62,7 +62,7 @@ const configure = defineRoute("admin", {
       content: {
         "application/json": {
           schema: z
-            .object({ branches: Branches })
+            .strictObject({ branches: Branches })
             .openapi("WorktreesChange", { example: { branches: ["main", "develop"] } }),
         },
       },

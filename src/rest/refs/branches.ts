@@ -83,7 +83,7 @@ const create = defineRoute("write", {
       content: {
         "application/json": {
           schema: z
-            .object({
+            .strictObject({
               name: BranchSchema,
               startPoint: RefSchema.openapi({ description: "the commit at which it starts" }),
             })

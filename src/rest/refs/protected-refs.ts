@@ -40,7 +40,7 @@ const Rule = z
   .openapi("ProtectedRefsRule");
 
 const Rules = z
-  .object({
+  .strictObject({
     rules: z.array(Rule).max(MAX_PROTECTED).openapi({
       description: "every rule with a matching pattern applies; what it forbids is forbidden to admins, too",
     }),

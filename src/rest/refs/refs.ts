@@ -17,7 +17,7 @@ import {
 const Params = RepositoryParams.extend({ name: RefNameSchema });
 
 const RefChange = z
-  .object({
+  .strictObject({
     target: RefSchema.openapi({ description: "the new target: a commit for a branch, else any object" }),
     expected: ExpectedSchema,
     force: ForceSchema,

@@ -89,7 +89,7 @@ const create = defineRoute("write", {
       content: {
         "application/json": {
           schema: z
-            .object({ name: TagSchema, target: RefSchema, ...ANNOTATION })
+            .strictObject({ name: TagSchema, target: RefSchema, ...ANNOTATION })
             .refine(isWholeAnnotation, INCOMPLETE)
             .openapi("NewTag", {
               example: { name: "v1.0", target: "main", message: "The first\n", tagger: PERSON_EXAMPLE },

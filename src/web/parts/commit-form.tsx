@@ -1,6 +1,6 @@
 // What all forms that make a commit share: the message, the branch, who commits, and what follows.
 import { decodeText, encodeText } from "../../format/byte-string.ts";
-import { isGitError } from "../../format/errors.ts";
+import { GitError, isGitError } from "../../format/errors.ts";
 import { isHexOid } from "../../format/oid.ts";
 import { isPushableRefName } from "../../format/ref-name.ts";
 import type { Operation } from "../../repository/commit/operation.ts";
@@ -54,9 +54,16 @@ export async function newTypedCommit(context: PageContext, { commit, refusal }: 
   return { subject: "", body: "", author, target, newBranch: "", base: commit, seen: null };
 }
 
-/** What a form was sent with. */
+/** What a form was sent with.
+ * @throws GitError "bad-request" when it does not say for which commit it was made: others' changes
+ * since then would be lost */
 export function readTypedCommit(form: FormData): TypedCommit {
-  const idOf = (name: string): string | null => (isHexOid(textOf(form, name)) ? textOf(form, name) : null);
+  const idOf = (name: string): string | null => {
+    const text = textOf(form, name);
+    if (text !== "" && !isHexOid(text)) throw new GitError("bad-request", { reason: `a form whose ${name} is no id` });
+    return text === "" ? null : text;
+  };
+  if (!form.has("base")) throw new GitError("bad-request", { reason: "a form without base" });
   return {
     subject: textOf(form, "subject").trim(),
     body: textOf(form, "body").replaceAll("\r\n", "\n").trimEnd(),
