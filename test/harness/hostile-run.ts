@@ -1,12 +1,13 @@
 /** Pushes hostile histories, and sends every possible request about each: every route of the API,
- * and every kind of fetch. */
+ * every page, and every kind of fetch. */
 import { writeFileSync } from "node:fs";
 import { inspect } from "node:util";
 import { DEFAULT_LIMITS } from "../../src/format/configured-limits.ts";
 import type { OpenApiDocument } from "../../src/web/api-docs/open-api.ts";
 import { askApi } from "./api.ts";
 import type { HostileHistory } from "./hostile-draft.ts";
-import { makeHostileHistory } from "./hostile-history.ts";
+import { toLongRequests } from "./hostile-lists.ts";
+import { toPages } from "./hostile-pages.ts";
 import { type Request, toCalls, toFetches, toPush } from "./hostile-requests.ts";
 import { IsolateWatch } from "./isolate-memory.ts";
 import { makeTree, packOf, makeCommit } from "./pack-builder.ts";
@@ -29,6 +30,10 @@ const BOUND_BYTES = 64 * 1024 * 1024;
 /** Bytes of an archive that are read, and for how long: it may be endless. */
 const READ_BYTES = 1024 * 1024;
 const READ_MS = 500;
+
+/** Bytes of a page, and of an answer in JSON or XML. Files, archives and patches are streams. */
+const BOUND_ANSWER_BYTES = 8 * 1024 * 1024;
+const STRUCTURED = /json|html|xml/;
 
 const GIVE_UP_MS = 120_000;
 
@@ -103,10 +108,9 @@ export class HostileRun {
     return this.#server.close();
   }
 
-  /** Pushes the history of a seed and sends all requests about it, while another repository is
-   * served. */
-  async run(seed: number): Promise<void> {
-    const history = makeHostileHistory(new Random(seed));
+  /** Pushes a history and sends all requests about it, while another repository is served.
+   * @param seed of the history, by which its repository is named */
+  async run(seed: number, history: HostileHistory): Promise<void> {
     let ended = false;
     const others = (async () => {
       while (!ended) {
@@ -119,6 +123,8 @@ export class HostileRun {
     try {
       await ask(toPush(name, history));
       for (const request of toFetches(name, history)) await ask(request);
+      for (const request of toPages(name, history)) await ask(request);
+      for (const request of toLongRequests(name, history, new Random(seed))) await ask(request);
       const upload = await this.#beginUpload(name);
       for (const request of toCalls(this.#document, name, upload, history)) await ask(request);
     } finally {
@@ -187,6 +193,8 @@ export class HostileRun {
       const fits = request.statuses?.includes(String(response.status)) ?? response.status < 500;
       if (!fits || response.status >= 500 || request.answer?.test(text) === false)
         reason = `status ${response.status}: ${text.slice(0, 200)}`;
+      else if (text.length > BOUND_ANSWER_BYTES && STRUCTURED.test(response.headers.get("content-type") ?? ""))
+        reason = `an answer of ${text.length} bytes`;
     } catch (error) {
       reason = inspect(error);
     }
