@@ -27,13 +27,14 @@ const WAIT_SECONDS = 10;
  * files. */
 const BOUND_BYTES = 64 * 1024 * 1024;
 
-/** Bytes of an archive that are read, and for how long: it may be endless. */
+/** Bytes of a stream that are read, and for how long: it may be endless. */
 const READ_BYTES = 1024 * 1024;
 const READ_MS = 500;
 
 /** Bytes of a page, and of an answer in JSON or XML. Files, archives and patches are streams. */
 const BOUND_ANSWER_BYTES = 8 * 1024 * 1024;
 const STRUCTURED = /json|html|xml/;
+const STREAMED = /\/archive\/|\/raw\/|\.(diff|patch)$/;
 
 const GIVE_UP_MS = 120_000;
 
@@ -189,7 +190,7 @@ export class HostileRun {
         signal: AbortSignal.timeout(GIVE_UP_MS),
         redirect: "manual",
       });
-      const text = request.path.includes("/archive/") ? await readSome(response) : await response.text();
+      const text = STREAMED.test(request.path) ? await readSome(response) : await response.text();
       const fits = request.statuses?.includes(String(response.status)) ?? response.status < 500;
       if (!fits || response.status >= 500 || request.answer?.test(text) === false)
         reason = `status ${response.status}: ${text.slice(0, 200)}`;

@@ -11,7 +11,7 @@ import { makeTempDir } from "../harness/temp-dir.ts";
 import { askMeanwhile, describeWaits } from "./ask-meanwhile.ts";
 import { importCommit, importFile, importRepository } from "./round-trip.ts";
 
-const COMMITS = 750_000;
+const COMMITS = 1_250_000;
 const MEMORY_LIMIT_BYTES = 64 * 1024 * 1024;
 
 /** How long a client may wait for the refs while steps are indexed. */
