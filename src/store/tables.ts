@@ -17,7 +17,7 @@ import { RefRuleTable } from "./refs/ref-rule-table.ts";
 import { Reachability } from "./graph/reachability.ts";
 import type { PreparedPage } from "./index/record-pages.ts";
 import { RefStore } from "./refs/refs.ts";
-import { removeRows } from "./index/removed-rows.ts";
+import { removePointers, removeRows } from "./index/removed-rows.ts";
 import { SharedObjects } from "./forks/shared-objects.ts";
 import type { Sql } from "./sql/sql.ts";
 import { ResponseTable } from "./jobs/response-table.ts";
@@ -151,6 +151,13 @@ export class Tables {
     this.pathFilters.remove(nodes);
     this.treeSums.remove(objects);
     removeRows(this.#sql, objects, nodes);
+  }
+
+  /** Hides objects: from now on they are only delta bases of others, and name no LFS object; must
+   * run in a transaction. @throws GitError as `ObjectIndex.remove` */
+  hide(objects: NumberSet): void {
+    this.objects.hide(objects);
+    removePointers(this.#sql, objects);
   }
 
   /** Writes the graph's nodes from position `from` on.

@@ -2,13 +2,15 @@
  * stays behind, and who may have what. */
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import { connect } from "node:net";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { askApi } from "../harness/api.ts";
 import { findProblems } from "../harness/find-problems.ts";
 import { git, makeRepository } from "../harness/git.ts";
-import { LfsClient, objectOf } from "../harness/lfs.ts";
+import { LfsClient, objectOf, pointerOf } from "../harness/lfs.ts";
 import { type Server, startServer } from "../harness/server.ts";
 
 let server: Server;
@@ -270,7 +272,9 @@ test(
     expect((await other.batch("download", [object])).body.objects[0]!.error!.code).toBe(404);
 
     const dir = await makeRepository("parent");
-    await git(dir, "commit", "-q", "--allow-empty", "-m", "one");
+    writeFileSync(join(dir, "a.bin"), pointerOf(object));
+    await git(dir, "add", ".");
+    await git(dir, "commit", "-q", "-m", "one");
     await git(dir, "push", "-q", `${server.url}/lfs/parent`, "HEAD:refs/heads/main");
     for (const [parent, name] of [
       ["parent", "child"],

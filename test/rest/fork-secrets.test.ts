@@ -9,6 +9,7 @@ import { makeHistory } from "../harness/history.ts";
 import { packOf } from "../harness/pack-builder.ts";
 import { sendPush } from "../harness/raw-push.ts";
 import { decodeTexts, DELIM, encodePkt, FLUSH, type RawResponse, request } from "../harness/raw.ts";
+import { LfsClient, objectOf, pointerOf } from "../harness/lfs.ts";
 import { type Server, startServer } from "../harness/server.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
 
@@ -202,4 +203,28 @@ test("stored responses and bundles are of one repository, whoever shares its obj
   const unbundled = join(makeTempDir("unbundled"), "u.git");
   await git(source, "clone", "-q", "--mirror", file, unbundled);
   expect(await objectsOf(unbundled)).toEqual(await objectsOf(clone));
+});
+
+test("a fork of some branches has no LFS object that only the others name, or that nothing names", async () => {
+  const dir = await mirror("part");
+  await git(dir, "push", "-q", urlOf("pictures"), "main");
+  const [secret, unnamed] = [objectOf("of the branch secret"), objectOf("of no branch")];
+  await new LfsClient(urlOf("pictures")).upload([secret, unnamed]);
+  await git(dir, "branch", "secret", "main");
+  await commitTo(dir, "secret", pointerOf(secret));
+  await git(dir, "push", "-q", urlOf("pictures"), "secret");
+
+  expect((await ask("POST", "/pictures/forks", { name: "pictures-fork", branches: ["main"] })).status).toBe(201);
+  expect((await ask("POST", "/pictures-fork/forks", { name: "pictures-second" })).status).toBe(201);
+  for (const name of ["pictures-fork", "pictures-second"]) {
+    const lfs = new LfsClient(urlOf(name));
+    // At once, perhaps before pointer files were looked for; and afterwards.
+    for (const { oid } of [secret, unnamed]) expect([404, 503]).toContain((await lfs.get(oid)).status);
+    expect((await ask("GET", `/${name}/lfs`)).body).toMatchObject({ objects: 0, sizeBytes: 0 });
+    await expect.poll(async () => (await ask("GET", `/${name}/lfs/objects`)).body).toMatchObject({ objects: [] });
+    expect((await lfs.batch("download", [secret, unnamed])).body.objects.map(({ error }) => error?.code)).toEqual([
+      404, 404,
+    ]);
+    expect(await findProblems(urlOf(name))).toEqual([]);
+  }
 });

@@ -11,7 +11,7 @@ import { keysByOwner } from "../state/chunk-owners.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
 import { nextPinVersion, pinNeeded, UNPIN_AFTER_MS, unpinLater } from "./pins.ts";
 import { removeUnused } from "./mask.ts";
-import { enterHistory } from "./take-history.ts";
+import { type EnteredHistory, enterHistory, enterReachedLfs } from "./take-history.ts";
 import type { SharedHistory } from "../state/family.ts";
 
 /** Settings, each stricter than those before. */
@@ -42,15 +42,19 @@ export async function withBranch<T>(
 ): Promise<T> {
   repository.pinning += 1;
   let taken = NumberSet.EMPTY;
+  const lfs: EnteredHistory["lfs"][] = [];
   try {
     for (;;) {
       const history = await ask(repository, from);
-      taken = taken.union(enter(repository, history, who));
+      const entered = enter(repository, history, who);
+      taken = taken.union(entered.added);
+      lfs.push(entered.lfs);
       if (!history.isPart) return await f(history.tip);
     }
   } finally {
     repository.pinning -= 1;
     withdraw(repository, taken);
+    keepLfs(repository, lfs.flat());
     repository.scheduleJobs();
   }
 }
@@ -83,9 +87,8 @@ function namesOf({ graph, objects }: Tables): Uint8Array {
   return objects.locate(graph.numbers(some)).oid;
 }
 
-/** @returns the numbers of the new objects */
-function enter(repository: RepositoryState, history: SharedHistory, who: string | null): NumberSet {
-  if (history.nodes.length === 0) return NumberSet.EMPTY;
+function enter(repository: RepositoryState, history: SharedHistory, who: string | null): EnteredHistory {
+  if (history.nodes.length === 0) return { added: NumberSet.EMPTY, lfs: [] };
   const { pruneGraceMs } = repository.platform.limits;
   return repository.transact(null, (tables) => {
     const nowMs = Date.now();
@@ -103,4 +106,10 @@ function withdraw(repository: RepositoryState, taken: NumberSet): void {
   const oids = concatOids([tables.refs.all().oids, tables.uploads.allTips()]);
   const isRemoved = platform.transactor.transactionSync(() => removeUnused(tables, oids, taken));
   if (isRemoved) repository.reload();
+}
+
+/** Enters the LFS objects that the refs reach now. */
+function keepLfs({ tables, platform }: RepositoryState, lfs: EnteredHistory["lfs"]): void {
+  if (lfs.length === 0 || tables === null) return;
+  platform.transactor.transactionSync(() => enterReachedLfs(tables, lfs, Date.now()));
 }

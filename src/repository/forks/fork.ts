@@ -1,6 +1,5 @@
 import { decodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
-import { MAX_LFS_OBJECTS } from "../../format/limits.ts";
 import { concatOids, isNullOid, NULL_OID, OID_BYTES, type Oid, toHex } from "../../format/oid.ts";
 import { ChunkTable } from "../../store/index/chunk-table.ts";
 import { ObjectIndex } from "../../store/index/object-index.ts";
@@ -92,7 +91,7 @@ async function copyTables(
   const lfs = new LfsTable(sql);
   transactor.transactionSync(() => {
     createTables(sql);
-    lfs.create();
+    lfs.createOfFork();
   });
   for (let part: CopyPart | null = first; ;) {
     const copied: CopyPart = part;
@@ -120,7 +119,7 @@ function finish(repository: RepositoryState, request: ForkRequest, origin: ForkO
     const taken = chooseRefs(tables, origin.refs, request.branches);
     const pinned = keysByOwner(tables.neededKeys());
     keepOnly(tables, concatOids(taken.map(({ oid }) => oid)));
-    if (request.branches !== null) removeForeignLfs(tables);
+    keepNamedLfs(tables, nowMs);
     unpinUnneeded(tables, parent, pinned, nowMs);
     enterRefs(tables, taken);
     const branches = taken.filter(({ name }) => name.startsWith(BRANCHES));
@@ -150,11 +149,14 @@ function finish(repository: RepositoryState, request: ForkRequest, origin: ForkO
   });
 }
 
-/** Removes the LFS objects that only other branches of the parent name. Which these are is unknown
- * as long as some pointer files are; then the job finds out. */
-function removeForeignLfs({ lfs, jobs }: Tables): void {
-  if (lfs.unread() === 0) lfs.remove(lfs.unnamed(Infinity, MAX_LFS_OBJECTS));
-  else jobs.add("collect", "", Date.now());
+/** Leaves the fork only the LFS objects that its refs are known to reach: those that pointer files
+ * name among its objects. As long as some pointer files of the parent are unknown, the others are
+ * withheld until the job has looked for these. */
+function keepNamedLfs({ lfs, objects, jobs }: Tables, nowMs: number): void {
+  lfs.keepPointers(objects.present());
+  lfs.withholdUnnamed();
+  if (lfs.unread() === 0) lfs.dropWithheld();
+  else if (lfs.isWithholding()) jobs.add("collect", "", nowMs);
 }
 
 /** Keeps the pins that the fork needs, and schedules the removal of the others.

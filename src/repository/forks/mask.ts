@@ -51,7 +51,7 @@ function remove(tables: Tables, { nodes, orphaned }: Unreachable, unwanted: Numb
   const former = [...objects.chunksOf(removed)].filter((chunk) => chunks.find(chunk) !== null);
   reachability.promote(orphaned);
   tables.remove(removed, nodes);
-  objects.hide(bases);
+  tables.hide(bases);
   chunks.release(former);
   return true;
 }

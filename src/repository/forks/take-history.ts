@@ -4,30 +4,59 @@ import { concatOids, OID_BYTES } from "../../format/oid.ts";
 import type { NewChunk } from "../../store/index/chunk-row.ts";
 import { lowest, newObjectColumns, type ObjectColumns, PLACE } from "../../store/index/object-columns.ts";
 import type { Reintroduction } from "../../store/graph/reachability.ts";
+import type { StoredLfsObject } from "../../store/lfs/lfs-table.ts";
 import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { Tables } from "../../store/tables.ts";
 import type { SharedHistory } from "../state/family.ts";
 
-/** When LFS objects are looked at that came with commits: these have a ref by then, or are
- * withdrawn. */
-const COLLECT_AFTER_MS = 60 * 60_000;
+/** What came in of another repository's history. */
+export interface EnteredHistory {
+  /** The new objects' numbers. */
+  readonly added: NumberSet;
+  /** The LFS objects that its pointer files name, by the numbers that these have here. */
+  readonly lfs: readonly NamedByPointer[];
+}
+
+/** An LFS object of the other repository, and a pointer file that names it. */
+interface NamedByPointer {
+  readonly pointer: ObjectNumber;
+  readonly stored: StoredLfsObject;
+}
 
 /** Enters commits of another repository and the places of their objects; must run in a
- * transaction. No ref leads to them yet. What is there already stays as it is.
- * @returns the new objects' numbers
+ * transaction. No ref leads to them yet. What is there already stays as it is. The LFS objects are
+ * not entered. @see enterReachedLfs
  * @throws GitError "too-large" */
-export function enterHistory(tables: Tables, history: SharedHistory, who: string | null, nowMs: number): NumberSet {
+export function enterHistory(
+  tables: Tables,
+  history: SharedHistory,
+  who: string | null,
+  nowMs: number,
+): EnteredHistory {
   const entering = new Entering(tables, history);
   const before = tables.graph.length;
   let isDone = false;
   try {
-    const numbers = entering.run(nowMs, who);
+    const added = entering.run(nowMs, who);
     isDone = true;
-    return numbers;
+    return { added, lfs: entering.namedLfs() };
   } finally {
     if (!isDone) tables.graph.truncate(before);
   }
+}
+
+/** Enters those LFS objects that the refs reach by their pointer files, once a ref may have moved;
+ * must run in a transaction. Until then nobody who reads the repository has them. */
+export function enterReachedLfs(tables: Tables, named: EnteredHistory["lfs"], nowMs: number): void {
+  const { refs, objects, graph, reachability, lfs } = tables;
+  const tips = objects.lookupMany(refs.all().oids).number;
+  const reached = graph.ancestors(Array.from(tips, (number) => graph.position(number)));
+  const pointers = NumberSet.fromUnsorted(named.map(({ pointer }) => pointer)).intersection(objects.present());
+  const kept = reachability.within(pointers, reached);
+  const wanted = new Map(named.filter(({ pointer }) => kept.has(pointer)).map(({ stored }) => [stored.oid, stored]));
+  const there = lfs.findMany([...wanted.keys()]);
+  for (const [oid, stored] of wanted) if (!there.has(oid)) lfs.add(stored, nowMs);
 }
 
 class Entering {
@@ -73,21 +102,26 @@ class Entering {
     objects.setIntroducers(this.#adopted);
     reachability.reintroduce(this.#reintroduced.toSorted((a, b) => a.object - b.object || a.introducer - b.introducer));
     for (const [object, names] of this.#history.vetted) vetted.add(this.#numberOf(object), names);
-    this.#enterLfs(nowMs);
+    this.#enterPointers();
     shared.add(added);
     return added;
   }
 
-  #enterLfs(nowMs: number): void {
-    const { pointers, lfs: named } = this.#history;
+  #enterPointers(): void {
+    const { pointers } = this.#history;
     if (pointers.length === 0) return;
-    const { lfs, jobs } = this.#tables;
+    const { lfs } = this.#tables;
     lfs.begin(this.#first - 1);
     lfs.addPointers(pointers.map((pointer) => ({ ...pointer, object: this.#numberOf(pointer.object) })));
-    const there = lfs.findMany(named.map(({ oid }) => oid));
-    for (const object of named) if (!there.has(object.oid)) lfs.add(object, nowMs);
-    // If the commits are withdrawn, nothing names them.
-    jobs.add("collect", "", nowMs + COLLECT_AFTER_MS);
+  }
+
+  namedLfs(): NamedByPointer[] {
+    const { pointers, lfs } = this.#history;
+    const byOid = new Map(lfs.map((stored) => [stored.oid, stored]));
+    return pointers.flatMap(({ object, oid }) => {
+      const stored = byOid.get(oid);
+      return stored === undefined ? [] : [{ pointer: this.#numberOf(object), stored }];
+    });
   }
 
   #numberOf(theirs: ObjectNumber): ObjectNumber {

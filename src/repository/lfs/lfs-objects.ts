@@ -35,12 +35,15 @@ export interface LfsBatchAnswer {
 
 /** Finds the objects of a batch, and begins those that the client is to send to the bucket itself.
  * @throws GitError "forbidden" when the caller must not change the ref, "too-large" when the
- * missing ones exceed the quota */
+ * missing ones exceed the quota, "unavailable" while it is not known what a fork has */
 export async function lfsBatch(repository: OpenRepository, batch: LfsBatch): Promise<LfsBatchAnswer> {
   const { operation, objects, ref, largestBytes, signedAboveBytes } = batch;
   const { tables } = repository;
   const found = tables.lfs.findMany(objects.map(({ oid }) => oid));
-  if (operation === "download") return { found: [...found.values()], begun: [] };
+  if (operation === "download") {
+    if (found.size < objects.length) checkReleased(repository);
+    return { found: [...found.values()], begun: [] };
+  }
   checkLfsRef(repository, ref);
   const missing = objects.filter(({ oid, sizeBytes }) => !found.has(oid) && sizeBytes <= largestBytes);
   checkRoom(repository, missing);
@@ -54,9 +57,19 @@ export async function lfsBatch(repository: OpenRepository, batch: LfsBatch): Pro
 }
 
 /** One object.
- * @throws GitError "not-found" */
-export async function findLfsObject({ tables }: OpenRepository, oid: LfsOid): Promise<StoredLfsObject> {
-  const found = tables.lfs.find(oid);
-  if (found === null) throw new GitError("not-found", { what: "LFS object" });
-  return found;
+ * @throws GitError "not-found", "unavailable" while it is not known whether a fork has it */
+export async function findLfsObject(repository: OpenRepository, oid: LfsOid): Promise<StoredLfsObject> {
+  const found = repository.tables.lfs.find(oid);
+  if (found !== null) return found;
+  checkReleased(repository);
+  throw new GitError("not-found", { what: "LFS object" });
+}
+
+/** Refuses a request for objects that are missing, or for all, as long as it is not known which
+ * ones of its parent's a new fork reaches. The answer is the same for every object.
+ * @throws GitError "unavailable" */
+export function checkReleased({ tables }: OpenRepository): void {
+  if (!tables.lfs.isWithholding()) return;
+  const reason = "the fork's pointer files are being looked through; try again";
+  throw new GitError("unavailable", { what: "list of LFS objects", reason });
 }

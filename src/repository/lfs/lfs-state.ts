@@ -1,5 +1,6 @@
 import type { LfsOid } from "../../format/lfs.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
+import { checkReleased } from "./lfs-objects.ts";
 import type { LfsObject } from "./lfs-uploads.ts";
 
 /** What a repository keeps for Git LFS. */
@@ -35,9 +36,12 @@ export async function lfsState({ tables }: OpenRepository): Promise<LfsState> {
 }
 
 /** Lists objects by id.
- * @returns one more than the limit, if there are more */
-export async function listLfsObjects({ tables }: OpenRepository, request: LfsListRequest): Promise<LfsObject[]> {
+ * @returns one more than the limit, if there are more
+ * @throws GitError "unavailable" while it is not known which ones a fork has */
+export async function listLfsObjects(repository: OpenRepository, request: LfsListRequest): Promise<LfsObject[]> {
   const { which, after, limit } = request;
+  const { tables } = repository;
+  checkReleased(repository);
   const found = which === "stored" ? tables.lfs.page(after, limit + 1) : tables.lfs.missing(after, limit + 1);
   return found.map(({ oid, sizeBytes }) => ({ oid, sizeBytes }));
 }

@@ -102,8 +102,9 @@ export function enterLfsObject({ state, tables }: OpenRepository, object: Stored
   const { jobs, lfs } = tables;
   lfs.begin(tables.objects.lastNumber());
   lfs.add(object, nowMs);
-  // Unless a push names it by then.
-  if (!jobs.has("collect", "")) jobs.add("collect", "", nowMs + state.platform.limits.pruneGraceMs + COLLECT_DELAY_MS);
+  // Forks wait until all pointer files are known. Else: unless a push names it by then.
+  const waitMs = lfs.unread() > 0 ? 0 : state.platform.limits.pruneGraceMs + COLLECT_DELAY_MS;
+  if (waitMs === 0 || !jobs.has("collect", "")) jobs.add("collect", "", nowMs + waitMs);
 }
 
 /** Has what an upload through the Worker stored removed now. What a client sends to the bucket is

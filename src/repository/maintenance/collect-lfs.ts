@@ -12,7 +12,8 @@ import { retireObjects } from "./sweep.ts";
 const RUN_LFS_OBJECTS = 1_000;
 
 /** Removes LFS objects that no pointer file has named for the grace period. A pointer file is known
- * from its push; those of pushes to an older release are found first. */
+ * from its push; those of pushes that came before the first LFS object are found first. In a fork
+ * they release what they name of the parent's objects, and the rest of these goes. */
 export async function collectLfs(run: JobRun): Promise<JobOutcome> {
   const { repository, nowMs } = run;
   const counts = { pointers: 0, lfsObjects: 0 };
@@ -25,12 +26,9 @@ export async function collectLfs(run: JobRun): Promise<JobOutcome> {
     const tables = repository.tables!;
     const unnamed = tables.lfs.unnamed(nowMs - pruneGraceMs, RUN_LFS_OBJECTS);
     tables.lfs.remove(unnamed);
-    retireObjects(
-      repository,
-      tables,
-      unnamed.map(({ key }) => key),
-      nowMs,
-    );
+    // Of a fork: no pointer file of its own names these.
+    const withheld = tables.lfs.dropWithheld();
+    retireObjects(repository, tables, [...unnamed.map(({ key }) => key), ...withheld], nowMs);
     return unnamed.length;
   });
   const { lfs, jobs } = repository.tables;
@@ -43,7 +41,7 @@ export async function collectLfs(run: JobRun): Promise<JobOutcome> {
 /** Finds the pointer files among some of the objects that came before pointers were noted, the
  * newest first: by size, few of them need be read.
  * @returns how many */
-async function findPointers({ repository, store, pace }: JobRun): Promise<number> {
+async function findPointers({ repository, store, pace, nowMs }: JobRun): Promise<number> {
   const { tables, platform } = repository;
   const { lfs, objects } = tables!;
   const last = lfs.unread();
@@ -59,8 +57,13 @@ async function findPointers({ repository, store, pace }: JobRun): Promise<number
     if (pointer !== null) found.push({ object, ...pointer });
     await pace.rest();
   }
-  repository.transactAside(() => {
+  // Forks copy what this writes.
+  platform.transactor.transactionSync(() => {
     lfs.addPointers(found);
+    lfs.release(
+      found.map(({ oid }) => oid),
+      nowMs,
+    );
     lfs.setUnread(from - 1);
   });
   return found.length;

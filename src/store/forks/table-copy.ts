@@ -25,6 +25,8 @@ const COPIED = [
   "lfs_objects",
   "lfs_pointers",
   "lfs_scan",
+  // Made with the fork.
+  "lfs_withheld",
 ] as const;
 
 /** Bytes of a part, unless a single row has more: a call between objects has a limit. */

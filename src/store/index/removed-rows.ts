@@ -14,6 +14,11 @@ const OF_OBJECTS = [
 export function removeRows(sql: Sql, objects: NumberSet, nodes: NumberSet): void {
   for (const [table, column] of OF_OBJECTS) removeFrom(sql, table, column, objects);
   removeFrom(sql, "reintroductions", "node", nodes);
+  removePointers(sql, objects);
+}
+
+/** Forgets that objects are pointer files; must run in a transaction. */
+export function removePointers(sql: Sql, objects: NumberSet): void {
   if (tableExists(sql, "lfs_pointers")) removeFrom(sql, "lfs_pointers", "object", objects);
 }
 

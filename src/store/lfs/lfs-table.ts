@@ -24,6 +24,15 @@ CREATE TABLE IF NOT EXISTS lfs_scan (  -- one row
 );
 `;
 
+/** Created with the first fork that needs it. */
+const WITHHELD = `
+CREATE TABLE IF NOT EXISTS lfs_withheld (  -- objects of the parent that no pointer file names, as far as is known
+  oid TEXT PRIMARY KEY,
+  size INTEGER NOT NULL,
+  key TEXT NOT NULL
+) WITHOUT ROWID;
+`;
+
 /** An LFS object that is there. */
 export interface StoredLfsObject {
   readonly oid: LfsOid;
@@ -83,10 +92,13 @@ export function lfsKey(repository: string, oid: LfsOid, upload: string): string 
 /** SQL: whether a pointer's object is not there. */
 const IS_MISSING = "NOT EXISTS (SELECT 1 FROM lfs_objects WHERE lfs_objects.oid = lfs_pointers.oid)";
 
+/** SQL: whether no pointer names an object. */
+const IS_UNNAMED = "NOT EXISTS (SELECT 1 FROM lfs_pointers WHERE lfs_pointers.oid = lfs_objects.oid)";
+
 const COLUMNS = "oid, size AS sizeBytes, key";
 
-/** The LFS objects of a repository, and which blobs name them: tables `lfs_objects`, `lfs_pointers`
- * and `lfs_scan`. What writes must run in a transaction. */
+/** The LFS objects of a repository, and which blobs name them: tables `lfs_objects`,
+ * `lfs_pointers`, `lfs_scan` and `lfs_withheld`. What writes must run in a transaction. */
 export class LfsTable {
   readonly #sql: Sql;
   /** Null: not read yet, or it may differ from what is stored. */
@@ -96,16 +108,17 @@ export class LfsTable {
     this.#sql = sql;
   }
 
-  /** Makes the tables, if they are missing, without the row of `lfs_scan`. */
-  create(): void {
+  /** Makes the tables of a fork, if they are missing, without the row of `lfs_scan`. */
+  createOfFork(): void {
     this.#sql.exec(TABLES);
+    this.#sql.exec(WITHHELD);
   }
 
   /** Makes the tables, if they are missing.
    * @param lastNumber the highest number of an object whose pointers nobody has noted */
   begin(lastNumber: ObjectNumber): void {
     if (this.#exists) return;
-    this.create();
+    this.#sql.exec(TABLES);
     this.#sql.exec("INSERT INTO lfs_scan (id, unread) VALUES (1, ?)", lastNumber);
   }
 
@@ -169,10 +182,11 @@ export class LfsTable {
     return oid !== undefined && this.find(oid)?.key === key;
   }
 
-  /** The R2 objects of all. */
+  /** The R2 objects of all, and of those that are withheld. */
   keys(): string[] {
     if (!this.#exists) return [];
-    const rows = this.#sql.exec<{ key: string }>("SELECT key FROM lfs_objects").toArray();
+    const withheld = this.#hasWithheld ? " UNION SELECT key FROM lfs_withheld" : "";
+    const rows = this.#sql.exec<{ key: string }>(`SELECT key FROM lfs_objects${withheld}`).toArray();
     return rows.map(({ key }) => key);
   }
 
@@ -237,12 +251,61 @@ export class LfsTable {
     this.#sql.exec("UPDATE lfs_scan SET unread = ?", number);
   }
 
+  /** Forgets all pointer files but some blobs. */
+  keepPointers(objects: NumberSet): void {
+    if (!this.#exists) return;
+    const all = this.#sql.exec<{ object: number }>("SELECT object FROM lfs_pointers").toArray();
+    const others = all.map(({ object }) => object).filter((object) => !objects.has(object));
+    for (let from = 0; from < others.length; from += SLICE_POINTERS) {
+      const numbers = JSON.stringify(others.slice(from, from + SLICE_POINTERS));
+      this.#sql.exec("DELETE FROM lfs_pointers WHERE object IN (SELECT value FROM json_each(?))", numbers);
+    }
+  }
+
+  /** Makes the repository, a new fork, have only the objects that its pointer files name. The
+   * others are withheld. */
+  withholdUnnamed(): void {
+    this.#sums = null;
+    this.#sql.exec(`INSERT OR IGNORE INTO lfs_withheld (oid, size, key) SELECT oid, size, key FROM lfs_objects
+      WHERE ${IS_UNNAMED}`);
+    this.#sql.exec(`DELETE FROM lfs_objects WHERE ${IS_UNNAMED}`);
+  }
+
+  /** Whether objects are withheld. */
+  isWithholding(): boolean {
+    return this.#hasWithheld && this.#sql.exec("SELECT 1 FROM lfs_withheld LIMIT 1").toArray().length > 0;
+  }
+
+  /** Gives the repository those of some objects that are withheld.
+   * @param oids that pointer files of the parent name, which came with the fork */
+  release(oids: readonly LfsOid[], nowMs: number): void {
+    if (oids.length === 0 || !this.#hasWithheld) return;
+    this.#sums = null;
+    const named = "oid IN (SELECT value FROM json_each(?))";
+    const list = JSON.stringify(oids);
+    // One that was sent to the fork meanwhile stays.
+    this.#sql.exec(
+      `INSERT OR IGNORE INTO lfs_objects (oid, size, key, wanted_ms)
+        SELECT oid, size, key, ? FROM lfs_withheld WHERE ${named}`,
+      nowMs,
+      list,
+    );
+    this.#sql.exec(`DELETE FROM lfs_withheld WHERE ${named}`, list);
+  }
+
+  /** Forgets the objects that are withheld.
+   * @returns their R2 objects */
+  dropWithheld(): string[] {
+    if (!this.#hasWithheld) return [];
+    const rows = this.#sql.exec<{ key: string }>("DELETE FROM lfs_withheld RETURNING key").toArray();
+    return rows.map(({ key }) => key);
+  }
+
   /** Some of the objects that no pointer file names.
    * @param wantedBeforeMs only those that were last wanted before this time */
   unnamed(wantedBeforeMs: number, limit: number): StoredLfsObject[] {
     if (!this.#exists) return [];
-    const query = `SELECT ${COLUMNS} FROM lfs_objects WHERE wanted_ms < ?
-      AND NOT EXISTS (SELECT 1 FROM lfs_pointers WHERE lfs_pointers.oid = lfs_objects.oid) LIMIT ?`;
+    const query = `SELECT ${COLUMNS} FROM lfs_objects WHERE wanted_ms < ? AND ${IS_UNNAMED} LIMIT ?`;
     return this.#sql.exec<Record<keyof StoredLfsObject, never>>(query, wantedBeforeMs, limit).toArray();
   }
 
@@ -265,5 +328,9 @@ export class LfsTable {
 
   get #exists(): boolean {
     return tableExists(this.#sql, "lfs_objects");
+  }
+
+  get #hasWithheld(): boolean {
+    return tableExists(this.#sql, "lfs_withheld");
   }
 }
