@@ -1,6 +1,7 @@
 /** Markdown as HTML: GitHub's extensions work, and nothing in it acts. */
 import { expect, test } from "vitest";
 import { renderMarkdown } from "../../src/web/parts/markdown.ts";
+import { testSome } from "../harness/sweep.ts";
 
 const place = { owner: "me", name: "repo", visibility: "public", right: "read" } as const;
 let count = 0;
@@ -98,4 +99,65 @@ test("a text of too many elements, or of too many in each other, is not shown as
   const open = Array.from({ length: 1_000 }, (_, i) => `<b id=${i}>`).join("");
   // Each paragraph would have all of them again: five million elements.
   expect(renderMarkdown("open", `<p>${open}</p>${"<p>x</p>".repeat(5_000)}`, where)).toBeNull();
+});
+
+test("a text is kept by what it is, and its links lead to the revision that is looked at", () => {
+  const text = `[a](b.md) ![c](d.png) [e](../f/) <a title="&#0;">g</a>\n${"<http://a.b>\n".repeat(2_000)}`;
+  const start = process.cpuUsage().user;
+  const first = String(renderMarkdown("kept", text, { place, rev: "v0", directory: "docs" }));
+  const once = process.cpuUsage().user - start;
+  expect(first).toContain('href="/me/repo/blob/v0/docs/b.md"');
+  for (let i = 1; i <= 20; i++) {
+    const html = String(renderMarkdown("kept", text, { place, rev: `"$&/\xff${i}`, directory: "docs" }));
+    expect(html).toBe(first.replaceAll("/v0/", () => `/%22$%26/%FF${i}/`));
+  }
+  expect(process.cpuUsage().user - start - once).toBeLessThan(5 * once);
+  const other = String(renderMarkdown("kept", text, { place, rev: "v0", directory: "" }));
+  expect(other).toContain('href="/me/repo/blob/v0/b.md"');
+});
+
+const MIB = 1024 * 1024;
+
+/** Texts that took seconds, or became many megabytes, when only their sizes were bounded. */
+const BOMBS: readonly [name: string, text: string][] = [
+  ["addresses without an end", "//a.b/".repeat(21_000)],
+  ["addresses in addresses", "https://a.b/".repeat(MIB / 12)],
+  ["a long address, and many references to it", `[a]: ${"x".repeat(60_000)}\n\n${"[a]".repeat(20_000)}`],
+  ["a long title, and many references to it", `[a]: b '${"x".repeat(60_000)}'\n\n${"![a]".repeat(15_000)}`],
+  ["a paragraph in many quotations", "> ".repeat(95) + "a\n".repeat(MIB / 2 - 95)],
+  ["brackets", "[".repeat(MIB)],
+  ["images in brackets", "[![".repeat(MIB / 3)],
+  ["emphasis that may open and close", "a*".repeat(MIB / 2)],
+  ["emphasis of all kinds", "_a*b~~c".repeat(MIB / 7)],
+  ["items", "* a\n".repeat(MIB / 4)],
+  ["tables", "a|b\n-|-\n".repeat(MIB / 8)],
+  ["wide rows that are filled up", `|${"a|".repeat(250)}\n|${"-|".repeat(250)}\n${"|\n".repeat(MIB / 4)}`],
+  ["blocks of code", "```perl\n${~${~${~${~\n```\n".repeat(MIB / 25)],
+  [
+    "blocks of code in many languages",
+    ["js", "yaml", "swift", "go"].map((name) => `\`\`\`${name}\n${"-> `".repeat(120)}\n\`\`\`\n`.repeat(500)).join(""),
+  ],
+  ["footnotes", Array.from({ length: 60_000 }, (_, i) => `[^${i}]: x\n`).join("")],
+  ["definitions, each used", "[a]: /x\n\n[a]\n".repeat(MIB / 13)],
+  ["entities", "&#x1F600;".repeat(MIB / 9)],
+  ["addresses of mail", "a@b.co ".repeat(MIB / 7)],
+  ["elements that stay open", `${"<b>".repeat(20_000)}${"</x>".repeat(200_000)}`],
+  ["paragraphs below elements that stay open", `${"<span>".repeat(20_000)}${"<div>".repeat(150_000)}`],
+  ["attributes", `<a ${Array.from({ length: 100_000 }, (_, i) => `a${i}`).join(" ")}>`],
+  ["a line", "a".repeat(MIB)],
+  ["hidden characters", "\u200b".repeat(MIB / 3)],
+];
+
+testSome(6, BOMBS, "%s: the work on a text has a bound, and so has its HTML", ([name, text]) => {
+  const start = process.cpuUsage().user;
+  const html = renderMarkdown(name, text, { place, rev: "main", directory: "" });
+  // What a text may cost is about a second; some of these took minutes.
+  expect((process.cpuUsage().user - start) / 1_000).toBeLessThan(3_000);
+  expect(html?.length ?? 0).toBeLessThan(8 * MIB);
+});
+
+test("a long text of ordinary Markdown is shown as such", () => {
+  const section =
+    "## Version 1.2\n\n* [`abc`](https://example.com/c/1) - **doc**: *mend* a link (A. U. Thor) #123\n* `x`\n\n";
+  expect(String(renderMarkdown("long", section.repeat(4_000), { place, rev: "main", directory: "" }))).toContain("<h3");
 });

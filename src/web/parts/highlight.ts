@@ -1,4 +1,5 @@
 // Code as HTML, coloured by what its parts are.
+import { StepBudget } from "../../format/step-budget.ts";
 import { StringStream } from "@codemirror/streamparser";
 import { escapeText } from "./code.tsx";
 import type { CodeLanguage } from "./code-languages.ts";
@@ -65,18 +66,24 @@ const CLASSES: Readonly<Record<string, string>> = {
   deleted: "hx",
 };
 
+/** What one text may cost. Several parts of a text may share it. */
+export function lookBudget(): StepBudget {
+  return new StepBudget(MAX_LOOKS, "colours (chars looked at)");
+}
+
 /** Colours the lines of one text, in their order. All that it writes is escaped. */
 export class Highlighter {
   readonly #language: CodeLanguage | null;
+  readonly #looks: StepBudget;
   #state: unknown;
   #charsLeft = MAX_COLOURED_CHARS;
-  #looksLeft = MAX_LOOKS;
   #uncountedChars = 0;
   #isGivenUp = false;
 
   /** @param language null: lines are only escaped */
-  constructor(language: CodeLanguage | null) {
+  constructor(language: CodeLanguage | null, looks = lookBudget()) {
     this.#language = language;
+    this.#looks = looks;
     this.#state = language?.startState?.(INDENT_COLUMNS) ?? {};
   }
 
@@ -91,7 +98,6 @@ export class Highlighter {
   line(text: string): string {
     if (this.#language === null || this.#charsLeft <= 0) return escapeText(text);
     this.#charsLeft -= text.length + 1;
-    if (this.#looksLeft <= 0) this.#giveUp();
     if (text.length > MAX_LINE_CHARS || this.#charsLeft <= 0) {
       this.#isGivenUp = true;
       return escapeText(text);
@@ -100,7 +106,7 @@ export class Highlighter {
       this.#count(text);
       return this.#read(this.#language, text);
     } catch {
-      // Tokenizers are written for whoever types a program: some text will find a fault.
+      // The budget is spent; or the tokenizer, written for whoever types a program, has a fault.
       this.#giveUp();
       return escapeText(text);
     }
@@ -134,7 +140,7 @@ export class Highlighter {
   #readToken(language: CodeLanguage, stream: StringStream): string | null {
     const from = (stream.start = stream.pos);
     for (let step = 0; step < MAX_STILL_STEPS; step++) {
-      this.#looksLeft -= stream.string.length - from;
+      this.#looks.spend(stream.string.length - from);
       const name = language.token(stream, this.#state);
       if (stream.pos > from) return name;
     }
@@ -158,10 +164,14 @@ export class Highlighter {
 /** Colours a whole text.
  * @param code with LF at the ends of lines, what is hidden written out
  * @returns HTML of as many lines; whether some of them have no colours */
-export function highlight(code: string, language: CodeLanguage | null): { html: string; isPartial: boolean } {
+export function highlight(
+  code: string,
+  language: CodeLanguage | null,
+  looks = lookBudget(),
+): { html: string; isPartial: boolean } {
   if (language === null) return { html: escapeText(code), isPartial: false };
   if (code.length > MAX_COLOURED_CHARS) return { html: escapeText(code), isPartial: true };
-  const highlighter = new Highlighter(language);
+  const highlighter = new Highlighter(language, looks);
   const lines = code.split("\n").map((line) => highlighter.line(line));
   return { html: lines.join("\n"), isPartial: highlighter.isGivenUp };
 }

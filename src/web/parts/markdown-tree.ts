@@ -1,7 +1,8 @@
 // Changes to the tree of a sanitized Markdown text, so that it fits into a page of the repository.
 import type { Element, ElementContent, Root } from "hast";
 import { codeLanguageNamed } from "./code-languages.ts";
-import { highlight } from "./highlight.ts";
+import type { StepBudget } from "../../format/step-budget.ts";
+import { highlight, lookBudget } from "./highlight.ts";
 import { parseHtml } from "./parse-html.ts";
 
 /** Where links and images of a text lead. */
@@ -31,19 +32,24 @@ const TASK = /^\[([ xX])\] /;
 
 /** Fits a sanitized text into a page: headings are numbered below the page's and get ids, links and
  * images are resolved, lists of tasks get boxes, and what is too wide can be scrolled by
- * keyboard. */
-export function fitIntoPage(tree: Root, links: MarkdownLinks): void {
-  const fitting = new Fitting(links);
+ * keyboard.
+ * @throws GitError "too-large" when the budget is spent */
+export function fitIntoPage(tree: Root, links: MarkdownLinks, budget: StepBudget): void {
+  const fitting = new Fitting(links, budget);
   fitting.visit(tree, false);
 }
 
 class Fitting {
   readonly #links: MarkdownLinks;
+  readonly #budget: StepBudget;
+  /** All blocks of code share what one file may cost. */
+  readonly #looks = lookBudget();
   readonly #ids = new Map<string, number>();
   #level = FIRST_LEVEL - 1;
 
-  constructor(links: MarkdownLinks) {
+  constructor(links: MarkdownLinks, budget: StepBudget) {
     this.#links = links;
+    this.#budget = budget;
   }
 
   /** @param inLink whether the parent is in a link: links cannot be nested */
@@ -65,7 +71,7 @@ class Fitting {
     else if (tagName === "img") return this.#fitImage(element, inLink);
     else if (tagName === "li") fitTask(element);
     else if (tagName === "blockquote") fitRemark(element);
-    else if (tagName === "pre") fitCode(element);
+    else if (tagName === "pre") this.#fitCode(element);
     else if (tagName === "input") properties["ariaLabel"] = "Task";
     return element;
   }
@@ -118,18 +124,18 @@ class Fitting {
       children: [text],
     };
   }
-}
 
-/** A block of code is scrolled by keyboard, and coloured if it names its language. */
-function fitCode(block: Element): void {
-  block.properties["tabIndex"] = 0;
-  const [code] = block.children;
-  if (code?.type !== "element" || code.tagName !== "code") return;
-  const name = [code.properties["className"]].flat().find((one) => String(one).startsWith(LANGUAGE_PREFIX));
-  const language = name === undefined ? null : codeLanguageNamed(String(name).slice(LANGUAGE_PREFIX.length));
-  if (language === null) return;
-  const coloured = parseHtml(highlight(textOf(code), language).html);
-  if (coloured !== null) code.children = coloured.children as ElementContent[];
+  /** A block of code is scrolled by keyboard, and coloured if it names its language. */
+  #fitCode(block: Element): void {
+    block.properties["tabIndex"] = 0;
+    const [code] = block.children;
+    if (code?.type !== "element" || code.tagName !== "code") return;
+    const name = [code.properties["className"]].flat().find((one) => String(one).startsWith(LANGUAGE_PREFIX));
+    const language = name === undefined ? null : codeLanguageNamed(String(name).slice(LANGUAGE_PREFIX.length));
+    if (language === null) return;
+    const coloured = parseHtml(highlight(textOf(code), language, this.#looks).html, this.#budget);
+    if (coloured !== null) code.children = coloured.children as ElementContent[];
+  }
 }
 
 /** An item that begins with `[ ]` or `[x]` gets a box. */

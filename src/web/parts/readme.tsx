@@ -36,7 +36,13 @@ export function ReadmeBox({ readme, where }: { readme: Readme; where: MarkdownPl
 /** A text: as Markdown if its name says so, else as it is.
  * @param id identifies the text */
 export function Prose({ id, name, text, where }: { id: string; name: string; text: string; where: MarkdownPlace }) {
-  const html = isMarkdown(name) ? renderMarkdown(id, text, where) : null;
-  if (html === null) return <pre class="plain">{visibleText(text)}</pre>;
-  return <article class="prose">{html}</article>;
+  if (!isMarkdown(name)) return <pre class="plain">{visibleText(text)}</pre>;
+  const html = renderMarkdown(id, text, where);
+  if (html !== null) return <article class="prose">{html}</article>;
+  return (
+    <>
+      <p class="told short">It is shown as text: as Markdown it would take too much work.</p>
+      <pre class="plain">{visibleText(text)}</pre>
+    </>
+  );
 }
