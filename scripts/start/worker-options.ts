@@ -48,17 +48,19 @@ export function describeServer(options: StartOptions, workerModules: readonly Wo
         // no longer works.
         serviceBindings: {
           ADMIN_TOKEN_SERVICE: () => new Response(readAdminToken(options.secretsFile)),
-          // The runtime looks at the address to which it connects, whatever a name led to before.
-          OUTSIDE: {
-            network: {
-              allow: options.allowPrivateImports ? ["public", "private"] : ["public"],
-              tlsOptions: { trustBrowserCas: true },
-            },
-          },
+          OUTSIDE: networkOf(options.allowPrivateImports),
+          RECEIVERS: networkOf(options.privateHosts === "on"),
         },
         modulesRoot: "/",
         modules: [...workerModules],
       },
     ],
   });
+}
+
+/** Other hosts. The runtime looks at the address to which it connects, whatever a name led to
+ * before. */
+export function networkOf(allowsPrivate: boolean) {
+  const allow = allowsPrivate ? ["public", "private"] : ["public"];
+  return { network: { allow, tlsOptions: { trustBrowserCas: true } } };
 }

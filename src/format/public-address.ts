@@ -10,8 +10,8 @@ const GLOBAL_IPV6 = "2000::/3";
 
 /** Whether a host may be asked for others: no name or address of this machine or a private network.
  * A host that is an address must be a public one; loopback, private, link-local, shared (CGNAT),
- * multicast, mapped and reserved ones are not. Where a name leads is not known here: the platform
- * reaches no private network.
+ * multicast, mapped and reserved ones are not. A name has no empty label, but for the root's at its
+ * end. Where a name leads is not known here: what connects must look at the address.
  * @param hostname as `URL` has it, which has written `0x7f.1` and its like as what they are */
 export function isPublicHost(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
@@ -21,7 +21,7 @@ export function isPublicHost(hostname: string): boolean {
     return address.range() === "unicast" && address.match(ipaddr.IPv6.parseCIDR(GLOBAL_IPV6));
   }
   // A name of one word is looked up in the own domain.
-  return host.includes(".") && !PRIVATE_NAMES.test(host);
+  return host.includes(".") && !host.split(".").includes("") && !PRIVATE_NAMES.test(host);
 }
 
 /** Refuses an address that a server must not ask for others: anything but HTTP, and hosts that are

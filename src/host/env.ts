@@ -30,9 +30,11 @@ export interface Env {
   /** Secret: encrypts the credentials that imports need for other hosts. Without it, none are
    * kept. */
   readonly SECRETS_KEY?: string;
-  /** Used by `npm start` for imports: refuses to connect to private addresses. Default: the
-   * platform's, which reaches public ones only. */
+  /** Used by `npm start` for imports and mirrors: refuses to connect to private addresses, unless
+   * they may be asked. Default: the platform's, which reaches public ones only. */
   readonly OUTSIDE?: Fetcher;
+  /** The same for webhooks, which have a setting of their own. */
+  readonly RECEIVERS?: Fetcher;
   /** `on`: imports may ask loopback and private addresses. */
   readonly ALLOW_PRIVATE_IMPORTS?: "on" | "off";
   /** Whether webhooks may be at addresses of this machine and of private networks. Default:

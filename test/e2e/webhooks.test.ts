@@ -8,8 +8,8 @@ import { mostRows } from "../harness/commit-rows.ts";
 import { git } from "../harness/git.ts";
 import { makeHistory } from "../harness/history.ts";
 import { type Received, Receiver } from "../harness/receiver.ts";
-import { type Server, startServer } from "../harness/server.ts";
-import { shareServer } from "../harness/shared-server.ts";
+import { findFreePort, type Server, startServer } from "../harness/server.ts";
+import { ADMIN_TOKEN, shareServer } from "../harness/shared-server.ts";
 
 interface Made {
   readonly id: string;
@@ -297,4 +297,38 @@ test("without the setting, an address of this machine is refused, before and whe
     const { status } = await askApi(strict, "/repos/unhooked/repo/webhooks", { method: "POST", json: { url } });
     expect(status, url).toBe(422);
   }
+});
+
+test("a webhook whose name leads to this machine is refused when it is asked, and the answer tells nothing", async () => {
+  const receiver = await newReceiver();
+  const listened = new URL(receiver.url);
+  // By the setting any name may be given: what connects is asked all the same.
+  const strict = await startServer({ vars: { ALLOW_PRIVATE_HOSTS: "on" }, checksReceivers: true });
+  await git(history, "push", "-q", `${strict.url}/unhooked/names`, "HEAD:refs/heads/main");
+  const shut = await findFreePort();
+  const outcomes = [];
+  for (const url of [receiver.url, `http://localhost:${listened.port}/`, `http://127.0.0.1:${shut}/`]) {
+    const made = await askApi<Made>(strict, "/repos/unhooked/names/webhooks", { method: "POST", json: { url } });
+    const pings = `/repos/unhooked/names/webhooks/${made.body.id}/pings`;
+    outcomes.push((await askApi<Sent>(strict, pings, { method: "POST" })).body);
+  }
+  for (const { response, error } of outcomes) expect([response, error]).toEqual([null, outcomes[0]!.error]);
+  expect(outcomes[0]!.error).toContain("could not be reached at a public address");
+  expect(receiver.received).toEqual([]);
+  await strict.close();
+});
+
+test("where webhooks may be in private networks and callers have tokens, no answer's text is shown", async () => {
+  const receiver = await newReceiver();
+  receiver.answer = (_, response) => response.writeHead(200).end("of an internal service");
+  const headers = { Authorization: `Bearer ${ADMIN_TOKEN}` };
+  const strict = await startServer({ vars: { ACCESS: "token", ADMIN_TOKEN, ALLOW_PRIVATE_HOSTS: "on" } });
+  await askApi(strict, "/repos", { method: "POST", headers, json: { owner: "hooks", name: "inside" } });
+  const json = { url: receiver.url };
+  const made = await askApi<Made>(strict, "/repos/hooks/inside/webhooks", { method: "POST", headers, json });
+  const pings = `/repos/hooks/inside/webhooks/${made.body.id}/pings`;
+  const sent = await askApi<Sent>(strict, pings, { method: "POST", headers });
+  expect(sent.body).toMatchObject({ error: null, response: { status: 200, body: "" } });
+  expect(receiver.received).toHaveLength(1);
+  await strict.close();
 });

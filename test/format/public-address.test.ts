@@ -7,6 +7,7 @@ test.each([
   "https://93.184.216.34/",
   "https://[2606:2800:220:1:248:1893:25c8:1946]/",
   "https://xn--bcher-kva.example/",
+  "https://example.com./",
 ])("%s may be asked", (url) => {
   expect(() => refusePrivateAddress(new URL(url))).not.toThrow();
 });
@@ -16,6 +17,13 @@ test.each([
   "file:///etc/passwd",
   "http://localhost/",
   "http://LOCALHOST./",
+  "http://localhost../",
+  "http://localhost.../",
+  "http://api.localhost../",
+  "http://.example.com/",
+  "http://example..com/",
+  "http://example.com../",
+  "http://127.0.0.1../",
   "http://api.localhost/",
   "http://db.internal/",
   "http://printer.local/",

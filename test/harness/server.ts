@@ -12,6 +12,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, type V4MiniflareOptions } from "miniflare";
 import type { Limits } from "../../src/format/configured-limits.ts";
+import { networkOf } from "../../scripts/start/worker-options.ts";
 import { watchRuntimes } from "../../scripts/start/runtime-process.ts";
 import type { RepositoryEvent } from "../../src/repository/state/repository-event.ts";
 import type { S3Bucket } from "../../src/store/chunks/signed-requests.ts";
@@ -40,6 +41,9 @@ export interface ServerOptions {
   readonly vars?: Readonly<Record<string, string>>;
   /** The module of a Worker that is the deployment's policy; default: there is none. */
   readonly policy?: string;
+  /** Webhooks connect to public addresses only, whatever the setting lets them name: for addresses
+   * that look public, and lead to this machine. */
+  readonly checksReceivers?: boolean;
   /** An S3 server that keeps objects of the Worker's bucket, which are in both, as on the platform.
    * @see s3-entry.mjs */
   readonly s3?: S3Bucket;
@@ -104,6 +108,7 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
   const log = new WorkerLog(options.onPrint);
   const limits = { quietMs: 0, ...(JSON.parse(options.vars?.["LIMITS"] ?? "{}") as Partial<Limits>) };
   const { inspectorPort, constants = {}, policy, queue, s3, s3Holds = "lfs" } = options;
+  const { checksReceivers = false } = options;
   const vars = {
     ACCESS: "open",
     ...(s3 !== undefined && {
@@ -117,7 +122,17 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
     LIMITS: JSON.stringify(limits),
   };
   const modules = { constants, sharesBucket: s3 !== undefined };
-  const miniflareOptions = await configure({ port, persistDir, vars, log, inspectorPort, modules, policy, queue });
+  const miniflareOptions = await configure({
+    port,
+    persistDir,
+    vars,
+    log,
+    inspectorPort,
+    modules,
+    policy,
+    queue,
+    checksReceivers,
+  });
   let running = await startRuntime(miniflareOptions, port);
   const stop = async (): Promise<void> => running.miniflare.dispose();
   return {
@@ -200,6 +215,7 @@ async function configure(settings: {
   readonly modules: ModuleSettings;
   readonly policy: string | undefined;
   readonly queue: string | undefined;
+  readonly checksReceivers: boolean;
 }): Promise<ReturnType<typeof convertV4MiniflareOptions>> {
   const dir = (process.env["HOLDFAST_WORKER_DIR"] ??= await buildWorker());
   // Everything that wrangler.toml declares is passed on unchanged.
@@ -219,7 +235,10 @@ async function configure(settings: {
         bindings: { ...(workerOptions["bindings"] as Record<string, string>), ...settings.vars },
         modulesRoot: dir,
         modules: await readModules(dir, settings.modules),
-        ...(settings.policy !== undefined && { serviceBindings: { POLICY: "policy" } }),
+        serviceBindings: {
+          ...(settings.policy !== undefined && { POLICY: "policy" }),
+          ...(settings.checksReceivers && { RECEIVERS: networkOf(false) }),
+        },
         ...(settings.queue !== undefined && { queueProducers: { EVENTS: "events" } }),
       },
       ...(settings.policy === undefined ? [] : [await describeModule("policy", settings.policy)]),

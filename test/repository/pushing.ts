@@ -89,6 +89,7 @@ export const NOTHING_OUTSIDE: Outside = {
   wakeListeners: () => undefined,
   checkAddress: () => undefined,
   fetch: () => Promise.reject(new Error("nothing is outside")),
+  showsAnswers: true,
   sendToQueue: null,
   tellOwner: async () => false,
   askPolicy: null,

@@ -1,9 +1,9 @@
-/** What `npm start` lets imports ask. */
+/** What `npm start` lets imports and webhooks ask. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Miniflare } from "miniflare";
 import { expect, test } from "vitest";
-import { readStartOptions } from "../../scripts/start/options.ts";
+import { readStartOptions, type StartOptions } from "../../scripts/start/options.ts";
 import { describeServer } from "../../scripts/start/worker-options.ts";
 import { NULL_OID_HEX } from "../../src/format/oid.ts";
 import { encodePkt, FLUSH_PKT } from "../../src/format/pkt-line.ts";
@@ -57,7 +57,8 @@ test("without it they are refused, by their address and again where the runtime 
   // A name may lead anywhere by the time it is asked: what the Worker asks is checked once more.
   const contents = Buffer.from(`export default { async fetch(request, env) {
       try {
-        return await env.OUTSIDE.fetch(new URL(request.url).searchParams.get("url"));
+        const { searchParams } = new URL(request.url);
+        return await env[searchParams.get("by")].fetch(searchParams.get("url"));
       } catch (error) {
         return new Response("refused: " + error.message);
       }
@@ -65,19 +66,21 @@ test("without it they are refused, by their address and again where the runtime 
     export class RepositoryObject {}
     export class RegistryObject {}
     export class OwnerObject {}`);
-  const ask = async (allowPrivateImports: boolean, host: string): Promise<string> => {
-    const described = describeServer({ ...options, allowPrivateImports }, [
-      { type: "ESModule", path: "/worker.js", contents },
-    ]);
+  const ask = async (settings: Partial<StartOptions>, by: string, host: string): Promise<string> => {
+    const described = describeServer({ ...options, ...settings }, [{ type: "ESModule", path: "/worker.js", contents }]);
     const miniflare = new Miniflare(described);
     try {
-      const url = `http://${host}:${new URL(upstream.url).port}/`;
-      return await (await miniflare.dispatchFetch(`http://worker/?url=${encodeURIComponent(url)}`)).text();
+      const url = encodeURIComponent(`http://${host}:${new URL(upstream.url).port}/`);
+      return await (await miniflare.dispatchFetch(`http://worker/?by=${by}&url=${url}`)).text();
     } finally {
       await miniflare.dispose();
     }
   };
-  expect(await ask(true, "localhost")).toBe("reached");
-  for (const host of ["localhost", "127.0.0.1"]) expect(await ask(false, host)).toMatch(/^refused: /);
+  const [imports, hooks] = [{ allowPrivateImports: true }, { privateHosts: "on" }] as const;
+  // Each has a setting of its own.
+  expect(await ask({ ...imports, privateHosts: "off" }, "OUTSIDE", "localhost")).toBe("reached");
+  expect(await ask({ ...imports, privateHosts: "off" }, "RECEIVERS", "localhost")).toMatch(/^refused: /);
+  expect(await ask(hooks, "RECEIVERS", "localhost")).toBe("reached");
+  for (const host of ["localhost", "127.0.0.1"]) expect(await ask(hooks, "OUTSIDE", host)).toMatch(/^refused: /);
   await upstream.close();
 });

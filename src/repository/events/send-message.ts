@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto";
+import { isGitError } from "../../format/errors.ts";
 import { type DeliveryRecord, isInner, QUEUE_ID, type Webhook } from "../../store/events/webhook-table.ts";
 import type { Receivers } from "../state/outside.ts";
 import type { Message } from "./message.ts";
@@ -37,13 +38,21 @@ export async function sendMessage(
     receivers.checkAddress(url);
     const signal = AbortSignal.timeout(ANSWER_MS);
     const answer = await receivers.fetch(url.href, { method: "POST", headers, body, redirect: "manual", signal });
-    const response = { status: answer.status, body: await readStart(answer) };
+    const response = { status: answer.status, body: await readStart(answer, receivers.showsAnswers) };
     return { ...sent, ms: Date.now() - timeMs, response, error: refusalOf(answer.status) };
   } catch (error) {
-    const isLate = error instanceof Error && error.name === "TimeoutError";
-    const reason = isLate ? `it did not answer within ${ANSWER_MS / 1_000} seconds` : (error as Error).message;
-    return { ...sent, ms: Date.now() - timeMs, response: null, error: reason };
+    return { ...sent, ms: Date.now() - timeMs, response: null, error: failureOf(error) };
   }
+}
+
+/** Why there is no answer. That a name leads to a private address, that nobody listens there, and
+ * that there is no such name are one: else a webhook would tell its maker of networks that only the
+ * server sees. */
+function failureOf(error: unknown): string {
+  if (isGitError(error)) return error.message;
+  const isLate = error instanceof Error && error.name === "TimeoutError";
+  if (isLate) return `it did not answer within ${ANSWER_MS / 1_000} seconds`;
+  return "it could not be reached at a public address, or broke the connection off";
 }
 
 /** Gives a message to the deployment's queue, or to an owner's log. */
@@ -77,8 +86,12 @@ function refusalOf(status: number): string | null {
   return status >= 300 && status < 400 ? `it redirects (${status}), which is not followed` : `it answered ${status}`;
 }
 
-async function readStart({ body }: Response): Promise<string> {
+async function readStart({ body }: Response, isShown: boolean): Promise<string> {
   if (body === null) return "";
+  if (!isShown) {
+    await body.cancel();
+    return "";
+  }
   const reader = body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
   const pieces: Uint8Array[] = [];
   for (let bytes = 0; bytes < MAX_ANSWER_BYTES;) {

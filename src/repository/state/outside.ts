@@ -19,7 +19,10 @@ export interface Outside {
    * @throws GitError "invalid" */
   checkAddress(url: URL): void;
   /** Sends a request; within a transaction it leaves only once that is durable. */
-  readonly fetch: typeof fetch;
+  fetch(url: string, init: RequestInit): Promise<Response>;
+  /** Whether admins see what webhooks answer. Where webhooks may be in private networks they do
+   * not: they would read what only the server may. */
+  readonly showsAnswers: boolean;
   /** Sends an event to the deployment's queue, as JSON; null: there is none. */
   readonly sendToQueue: ((event: string) => Promise<void>) | null;
   /** Enters an event in an owner's log.
@@ -32,7 +35,7 @@ export interface Outside {
 }
 
 /** What messages are sent with. */
-export type Receivers = Pick<Outside, "checkAddress" | "fetch" | "sendToQueue" | "tellOwner">;
+export type Receivers = Pick<Outside, "checkAddress" | "fetch" | "showsAnswers" | "sendToQueue" | "tellOwner">;
 
 /** Tells listeners and webhooks of a repository's events. */
 export interface EventTeller {

@@ -59,7 +59,10 @@ const Delivery = z
     ms: z.number().openapi({ description: "how long it took" }),
     request: z.object({ headers: z.record(z.string(), z.string()), body: z.string() }),
     response: z
-      .object({ status: z.number().int(), body: z.string().openapi({ description: "its first 4 KiB" }) })
+      .object({
+        status: z.number().int(),
+        body: z.string().openapi({ description: "its first 4 KiB; empty where webhooks may be in private networks" }),
+      })
       .nullable()
       .openapi({ description: "null: none came" }),
     error: z.string().nullable().openapi({ description: "why it failed; null: it was delivered" }),
