@@ -4,7 +4,8 @@ import type { ProtectedRefs } from "../../src/access/ref-rules.ts";
 import { type Answer, askApi } from "../harness/api.ts";
 import { git, tryGit } from "../harness/git.ts";
 import { makeHistory } from "../harness/history.ts";
-import { readRefs } from "../harness/raw-push.ts";
+import { packOf } from "../harness/pack-builder.ts";
+import { encodePushHead, PUSH_TYPE, readRefs, sendBody } from "../harness/raw-push.ts";
 import { type Server, startServer } from "../harness/server.ts";
 
 const ADMIN = "correct-horse-battery";
@@ -375,4 +376,44 @@ test("the fsck setting is changed by admins alone", async () => {
   expect(refused.stderr).toContain("push option fsck=lenient is not allowed: it needs the right 'admin'");
   expect((await refsNow()).has("refs/heads/fsck-1")).toBe(false);
   expect((await option(ADMIN, "fsck-2")).code).toBe(0);
+});
+
+test("what an upload has brought before it is complete, who writes may name, where they may write, and nobody may read", async () => {
+  const name = "me/arriving";
+  await ask("/repos", ADMIN, { method: "POST", json: { owner: "me", name: "arriving" } });
+  const limited = await makeToken({ repository: "arriving", refs: [{ pattern: "refs/heads/topic/*" }] });
+  const reader = await makeToken({ repository: "arriving", right: "read" });
+  const commit = await tip("main");
+  const begun = await ask<{ id: string }>(`/repos/${name}/uploads`, writer.token, { method: "POST", json: {} });
+  const pack = (await tryGit(history, ["pack-objects", "-q", "--revs", "--stdout"], { stdin: `${commit}\n` }))
+    .stdoutBytes;
+  const sent = await askApi(server, `/repos/${name}/uploads/${begun.body.id}/packs?tips=${commit}`, {
+    method: "POST",
+    body: new Uint8Array(pack),
+    headers: { Authorization: `Bearer ${writer.token}`, "Content-Type": "application/octet-stream" },
+  });
+  expect([sent.status, sent.body]).toMatchObject([200, { complete: false, tips: [commit] }]);
+
+  const point = (token: string, ref: string) => {
+    const head = encodePushHead({ commands: [{ name: ref, new: commit }] });
+    const headers = { ...PUSH_TYPE, Authorization: `Basic ${btoa(`x:${token}`)}` };
+    return sendBody(`${server.url}/${name}`, Buffer.concat([head, packOf()]), headers);
+  };
+  // Neither is the session told to others, nor are its objects.
+  for (const token of [limited.token, reader.token, ADMIN]) {
+    for (const path of [`/commits/${commit}`, `/git/commits/${commit}`, `/files?ref=${commit}`])
+      expect([path, (await ask(`/repos/${name}${path}`, token)).status]).toEqual([path, 404]);
+    const pushes = await ask(`/repos/${name}/pushes`, token);
+    expect(JSON.stringify(pushes.body)).not.toContain(commit);
+  }
+  expect(await point(reader.token, "refs/heads/topic/a")).toMatchObject({ status: 403 });
+  expect((await point(limited.token, "refs/heads/main")).refs.get("refs/heads/main")).toContain("protected");
+  expect((await point(limited.token, "refs/heads/topic/a")).refs.get("refs/heads/topic/a")).toBe(null);
+  expect((await readRefs(urlOf(ADMIN, name))).get("refs/heads/topic/a")).toBe(commit);
+  // The session goes on as if nothing had been.
+  const refs = [{ name: "refs/heads/main", old: null, new: commit }];
+  const path = `/repos/${name}/uploads/${begun.body.id}/complete`;
+  expect((await ask(path, writer.token, { method: "POST", json: { refs } })).body).toMatchObject({
+    refs: [{ name: "refs/heads/main", refused: null }],
+  });
 });
