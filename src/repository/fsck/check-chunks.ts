@@ -10,7 +10,7 @@ import { TimeSlice } from "../pacing/time-slice.ts";
 import { WHOLE_READ_BYTES } from "../pack-bytes/read-extent.ts";
 import { hashChunk } from "../pack-bytes/chunk-bytes.ts";
 import { Contents } from "./contents.ts";
-import { damageOf, type FsckRun, type FsckStage } from "./fsck-run.ts";
+import type { FsckRun, FsckStage } from "./fsck-run.ts";
 import type { FsckProblem } from "./problem.ts";
 import { findLoss, hasOid } from "./stored-entries.ts";
 
@@ -37,14 +37,13 @@ export const checkChunks: FsckStage = async (run, after) => {
 /** @param done the last of its objects that an earlier call checked, 0: none
  * @returns the last object checked, null: all were */
 async function checkChunk(run: FsckRun, chunk: ChunkRow, done: number): Promise<number | null> {
-  const rows = run.audit.objectsIn(chunk);
   const hotBytes = chunk.key === null ? run.tables.objects.hot.bytesOf(chunk.id) : null;
-  const baseOids = run.audit.namedObjects(rows.filter(({ base }) => base !== 0).map(({ base }) => base));
+  const { rows, baseOids } = await run.attempt("objects of chunks", () => readRows(run, chunk), NO_ROWS);
   // From here on other requests may change the rows. What was read of them stays correct.
   if (done === 0) {
     run.checked.chunks += 1;
     run.checked.bytes += chunk.size;
-    checkRow(run, chunk, rows);
+    if (rows !== NO_ROWS.rows) checkRow(run, chunk, rows);
   }
   const { bytes, problem } = chunk.key === null ? checkHot(chunk, hotBytes) : await checkSealed(run, chunk, chunk.key);
   if (problem !== null && done === 0) {
@@ -63,7 +62,12 @@ async function checkChunk(run: FsckRun, chunk: ChunkRow, done: number): Promise<
     try {
       await checkObject(run, row, baseOids.get(row.base), contents);
     } catch (error) {
-      run.report({ kind: "object-unreadable", oid: toHex(row.oid), chunk: chunk.id, detail: damageOf(error) });
+      run.report({
+        kind: "object-unreadable",
+        oid: toHex(row.oid),
+        chunk: chunk.id,
+        detail: await run.damageOf(error),
+      });
     }
     if (!run.isOver || i === rows.length - 1) continue;
     await contents.flush();
@@ -71,6 +75,20 @@ async function checkChunk(run: FsckRun, chunk: ChunkRow, done: number): Promise<
   }
   await contents.flush();
   return null;
+}
+
+/** The rows of a chunk's objects, and those of the delta bases that they name. */
+interface ChunkRows {
+  readonly rows: readonly ObjectRow[];
+  readonly baseOids: ReadonlyMap<ObjectNumber, ObjectRow>;
+}
+
+/** They cannot be read. */
+const NO_ROWS: ChunkRows = { rows: [], baseOids: new Map() };
+
+function readRows({ audit }: FsckRun, chunk: ChunkRow): ChunkRows {
+  const rows = audit.objectsIn(chunk);
+  return { rows, baseOids: audit.namedObjects(rows.filter(({ base }) => base !== 0).map(({ base }) => base)) };
 }
 
 /** A chunk's bytes, null when some are missing or they are too many to hold; and what is wrong with

@@ -1,3 +1,4 @@
+import { decodeText } from "../../format/byte-string.ts";
 import { concatOids, toHex } from "../../format/oid.ts";
 import type { Worktree, WorktreeFile } from "../../store/jobs/worktree-table.ts";
 import { worktreeFileKey } from "../worktree/file-key.ts";
@@ -48,6 +49,23 @@ export const checkResponses: FsckStage = async (run, after) => {
   }
 };
 
+/** Checks that the R2 objects of parts of upload sessions exist and have the right size, by session
+ * and part. */
+export const checkParts: FsckStage = async (run, after) => {
+  let last = after;
+  for (;;) {
+    const page = run.audit.uploadParts(last, PAGE_ROWS);
+    if (page.length === 0) return null;
+    await inFlight(page, async ({ key, sizeBytes }) => {
+      const detail = await findFault(run, key, sizeBytes);
+      // Its step may have been stored meanwhile.
+      if (detail !== null && run.tables.uploads.hasKey(key)) run.report({ kind: "upload-part", key, detail });
+    });
+    last = page.at(-1)!.place;
+    if (run.isSpent) return last;
+  }
+};
+
 /** Checks the files of worktrees, by branch and path: that their R2 objects exist, with the size
  * and version that were written and the size of the blob. With `repair`, faulty files are written
  * again. */
@@ -58,7 +76,9 @@ export const checkWorktrees: FsckStage = async (run, after) => {
     if (worktree.branch < branch) continue;
     if (worktree.branch > branch) [branch, last] = [worktree.branch, ""];
     for (;;) {
-      const page = run.tables.worktrees.files(worktree.id, "", last, PAGE_ROWS);
+      const from = last;
+      const readFiles = (): readonly WorktreeFile[] => run.tables.worktrees.files(worktree.id, "", from, PAGE_ROWS);
+      const page = await run.attempt(`files of branch ${decodeText(branch)}`, readFiles, []);
       if (page.length === 0) break;
       await checkFiles(run, worktree, page);
       last = page.at(-1)!.path;
@@ -70,22 +90,30 @@ export const checkWorktrees: FsckStage = async (run, after) => {
 };
 
 async function checkFiles(run: FsckRun, worktree: Worktree, files: readonly WorktreeFile[]): Promise<void> {
-  const { size, type } = run.tables.objects.lookupMany(concatOids(files.map(({ oid }) => oid)));
-  for (let from = 0; from < files.length; from += IN_FLIGHT) {
-    await Promise.all(
-      files.slice(from, from + IN_FLIGHT).map(async (file, i) => {
-        // The job `materialize` has yet to write it.
-        if (file.etag === null) return;
-        const key = worktreeFileKey(run.repository.state.key, worktree.branch, file.path);
-        const isBlob = type[from + i] === 3 && size[from + i] === file.sizeBytes;
-        const detail = isBlob
-          ? await findFault(run, key, file.sizeBytes, file.etag)
-          : `its row does not match blob ${toHex(file.oid)}`;
-        if (detail === null || run.tables.worktrees.file(worktree.id, file.path)?.etag !== file.etag) return;
-        run.report({ kind: "worktree-file", key, ref: `refs/heads/${worktree.branch}`, oid: toHex(file.oid), detail });
-        if (isBlob) repair(run, () => mistrustFile(run.repository, worktree, file));
-      }),
-    );
+  const { objects } = run.tables;
+  const blobs = await run.attempt(
+    "blobs of files",
+    () => objects.lookupMany(concatOids(files.map(({ oid }) => oid))),
+    null,
+  );
+  await inFlight(files, async (file, i) => {
+    // The job `materialize` has yet to write it.
+    if (file.etag === null) return;
+    const key = worktreeFileKey(run.repository.state.key, worktree.branch, file.path);
+    const isBlob = blobs === null || (blobs.type[i] === 3 && blobs.size[i] === file.sizeBytes);
+    const detail = isBlob
+      ? await findFault(run, key, file.sizeBytes, file.etag)
+      : `its row does not match blob ${toHex(file.oid)}`;
+    if (detail === null || run.tables.worktrees.file(worktree.id, file.path)?.etag !== file.etag) return;
+    run.report({ kind: "worktree-file", key, ref: `refs/heads/${worktree.branch}`, oid: toHex(file.oid), detail });
+    if (isBlob && blobs !== null) repair(run, () => mistrustFile(run.repository, worktree, file));
+  });
+}
+
+/** Runs `f` for each, some at a time. */
+async function inFlight<T>(all: readonly T[], f: (one: T, i: number) => Promise<void>): Promise<void> {
+  for (let from = 0; from < all.length; from += IN_FLIGHT) {
+    await Promise.all(all.slice(from, from + IN_FLIGHT).map((one, i) => f(one, from + i)));
   }
 }
 

@@ -12,24 +12,34 @@ const PAGE_ROWS = 2_000;
  * and that the chunk, base and graph nodes named by a row exist. */
 export const checkIndex: FsckStage = async (run, after) => {
   let last = Number(after);
-  const pruned = run.tables.objects.pruned();
-  const hidden = run.tables.objects.hidden();
+  const { objects } = run.tables;
+  const pruned = await run.attempt("which objects were pruned", () => objects.pruned(), null);
+  const hidden = await run.attempt("which objects are hidden", () => objects.hidden(), NumberSet.EMPTY);
   for (;;) {
-    const rows = run.audit.objects(last, PAGE_ROWS);
-    if (rows.length === 0) return null;
-    const end = rows.at(-1)!.number;
-    checkNumbers(run, NumberSet.range(last + 1, end + 1), rows, pruned);
-    checkPlaces(run, rows);
+    const page = await readPage(run, last);
+    if (page === null) return null;
+    const { rows, end } = page;
+    if (pruned !== null) checkNumbers(run, NumberSet.range(last + 1, end + 1), rows, pruned);
     // Of the others nothing is known but their places.
     const shown = rows.filter(({ number }) => !hidden.has(number));
-    checkIds(run, shown);
-    checkIntroducers(run, shown);
+    await run.attempt("places of objects", () => checkPlaces(run, rows), undefined);
+    await run.attempt("ids of objects", () => checkIds(run, shown), undefined);
+    await run.attempt("introducers of objects", () => checkIntroducers(run, shown), undefined);
     last = end;
     // The clock stands still unless the code waits.
     await pause();
     if (run.isSpent) return String(last);
   }
 };
+
+/** Rows of objects, and up to which number; those that cannot be read are left out.
+ * @returns null: there are no more */
+async function readPage(run: FsckRun, last: number): Promise<{ rows: ObjectRow[]; end: number } | null> {
+  const rows = await run.attempt("rows of objects", () => run.audit.objects(last, PAGE_ROWS), null);
+  if (rows !== null) return rows.length === 0 ? null : { rows, end: rows.at(-1)!.number };
+  const end = last + PAGE_ROWS;
+  return end < run.tables.objects.lastNumber() ? { rows: [], end } : null;
+}
 
 function checkNumbers(run: FsckRun, range: NumberSet, rows: readonly ObjectRow[], pruned: NumberSet): void {
   const there = NumberSet.fromSorted(rows.map(({ number }) => number));

@@ -12,8 +12,10 @@ export const checkKeys: FsckStage = async (run, after) => {
     owners ??= new Owners(run);
     run.checked.keys += 1;
     if (!owners.has(key)) {
-      run.report({ kind: "orphan", key, detail: "no row names it" });
-      sweepLater(run, key);
+      // It may be what a lost row named, and the only copy.
+      const kept = run.repair && run.hasLostRows ? "; it is kept, as rows are lost" : "";
+      run.report({ kind: "orphan", key, detail: `no row names it${kept}` });
+      if (kept === "") sweepLater(run, key);
     }
     if (run.isSpent) return key;
   }

@@ -7,7 +7,7 @@ import type { CommitGraph } from "../../store/graph/commit-graph.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { ObjectRow } from "../../store/index/object-columns.ts";
 import { ByteCache } from "../pack-bytes/byte-cache.ts";
-import { damageOf, type FsckRun, type FsckStage } from "./fsck-run.ts";
+import type { FsckRun, FsckStage } from "./fsck-run.ts";
 
 /** Graph nodes that are checked together, the objects that they introduced, and the bytes of the
  * trees among these, unless one node introduced more. */
@@ -25,22 +25,25 @@ export const checkReachability: FsckStage = async (run, after) => {
   const order = orderNodes(graph, after);
   const ancestors = new AncestorSets(graph);
   for (let at = 0; at < order.length;) {
-    const page = new Page(
-      run,
-      order.slice(at, at + PAGE_NODES).map((position) => graph.number(position)),
-    );
-    at += page.length;
-    await page.readTrees();
-    for (const [number, introduced] of page.nodes) {
-      // A push may have arrived while trees were read, so positions are looked up again.
-      const position = graph.position(number);
-      const isInherited = ancestors.of(position);
-      await page.check(number, graph.tree(position), introduced, (node) => isInherited(graph.position(node)));
-    }
+    const nodes = order.slice(at, at + PAGE_NODES).map((position) => graph.number(position));
+    const page = await run.attempt("rows of reachability", () => new Page(run, nodes), null);
+    at += page?.length ?? nodes.length;
+    if (page === null) run.checked.skippedNodes += nodes.length;
+    else await run.attempt("what nodes introduced", () => checkPage(page, graph, ancestors), undefined);
     if (run.isSpent) return placeOf(graph, order[at - 1]!);
   }
   return null;
 };
+
+async function checkPage(page: Page, graph: CommitGraph, ancestors: AncestorSets): Promise<void> {
+  await page.readTrees();
+  for (const [number, introduced] of page.nodes) {
+    // A push may have arrived while trees were read, so positions are looked up again.
+    const position = graph.position(number);
+    const isInherited = ancestors.of(position);
+    await page.check(number, graph.tree(position), introduced, (node) => isInherited(graph.position(node)));
+  }
+}
 
 /** Positions after a place, by generation and number: an order that does not depend on when the
  * graph was loaded. */
@@ -199,7 +202,7 @@ class Page {
       const { named } = this.#run.repository.state.platform.codec.checkObject("tree", bytes);
       return named.filter(({ subject }) => isObjectType(subject)).map(({ oid }) => oid);
     } catch (error) {
-      damageOf(error);
+      await this.#run.damageOf(error);
       return null;
     }
   }

@@ -5,7 +5,7 @@ import { concatOids, equalOids, type Oid, toHex } from "../../format/oid.ts";
 import { COMMIT, TAG } from "../../format/object.ts";
 import type { ObjectRow } from "../../store/index/object-columns.ts";
 import type { Ref } from "../../store/refs/refs.ts";
-import { damageOf, type FsckRun, type FsckStage } from "./fsck-run.ts";
+import type { FsckRun, FsckStage } from "./fsck-run.ts";
 
 /** Refs that are read at a time. */
 const PAGE_REFS = 500;
@@ -13,32 +13,37 @@ const PAGE_REFS = 500;
 /** Checks HEAD, and the refs by name: that they point to nodes of the graph, that tags are peeled
  * correctly, and that the names do not conflict. */
 export const checkRefs: FsckStage = async (run, after) => {
-  if (after === "") checkHead(run);
+  if (after === "") await run.attempt("HEAD", () => checkHead(run), undefined);
   let last = after;
   const peeled: Peeled = new Map();
   for (;;) {
-    const { refs, objects } = run.tables;
-    const page = refs.page("", last === "" ? null : last, PAGE_REFS);
+    const page = run.tables.refs.page("", last === "" ? null : last, PAGE_REFS);
     if (page.length === 0) return null;
-    const { number } = objects.lookupMany(concatOids(page.map(({ oid }) => oid)));
-    const rows = run.audit.namedObjects(number.filter((one) => one !== 0));
-    const nodes = run.audit.nodes(rows.keys());
-    for (const [i, ref] of page.entries()) {
-      await run.step();
+    for (const ref of page) {
       run.checked.refs += 1;
       checkName(run, ref.name);
-      const row = rows.get(number[i]!);
-      const say = (detail: string): void =>
-        run.report({ kind: "ref-target", ref: ref.name, oid: toHex(ref.oid), detail });
-      if (row === undefined) say("its object is missing");
-      else if (!nodes.has(row.number)) say("its object is not in the graph");
-      else if (ref.name.startsWith("refs/heads/") && row.type !== COMMIT) say("a branch must be at a commit");
-      else await checkPeeled(run, ref, row, peeled);
     }
+    await run.attempt("targets of refs", () => checkTargets(run, page, peeled), undefined);
     last = page.at(-1)!.name;
     if (run.isSpent) return last;
   }
 };
+
+async function checkTargets(run: FsckRun, page: readonly Ref[], peeled: Peeled): Promise<void> {
+  const { number } = run.tables.objects.lookupMany(concatOids(page.map(({ oid }) => oid)));
+  const rows = run.audit.namedObjects(number.filter((one) => one !== 0));
+  const nodes = run.audit.nodes(rows.keys());
+  for (const [i, ref] of page.entries()) {
+    await run.step();
+    const row = rows.get(number[i]!);
+    const say = (detail: string): void =>
+      run.report({ kind: "ref-target", ref: ref.name, oid: toHex(ref.oid), detail });
+    if (row === undefined) say("its object is missing");
+    else if (!nodes.has(row.number)) say("its object is not in the graph");
+    else if (ref.name.startsWith("refs/heads/") && row.type !== COMMIT) say("a branch must be at a commit");
+    else await checkPeeled(run, ref, row, peeled);
+  }
+}
 
 function checkHead(run: FsckRun): void {
   const { refs } = run.tables;
@@ -79,7 +84,7 @@ async function checkPeeled(run: FsckRun, ref: Ref, target: ObjectRow, known: Pee
     }
   } catch (error) {
     // An unreadable tag was reported with the tag itself.
-    damageOf(error);
+    await run.damageOf(error);
     return;
   }
   for (const tag of way) known.set(tag, peeled!);

@@ -5,7 +5,7 @@ import { concatOids, toHex } from "../../format/oid.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { Lookup, ObjectRow } from "../../store/index/object-columns.ts";
 import { toEntryWord } from "../../store/index/tree-table.ts";
-import { damageOf, type FsckRun } from "./fsck-run.ts";
+import type { FsckRun } from "./fsck-run.ts";
 
 /** References that are looked up at a time. */
 const BATCH_REFERENCES = 20_000;
@@ -52,12 +52,14 @@ export class Contents {
     this.#batch = [];
     this.#references = 0;
     if (batch.length === 0) return;
-    await this.#run.step();
-    const { objects } = this.#run.tables;
-    const found = objects.lookupMany(concatOids(batch.flatMap(({ named }) => named.map(({ oid }) => oid))));
+    const run = this.#run;
+    await run.step();
+    const oids = concatOids(batch.flatMap(({ named }) => named.map(({ oid }) => oid)));
+    const found = await run.attempt("ids of objects", () => run.tables.objects.lookupMany(oids), null);
+    if (found === null) return;
     for (const content of batch) this.#checkReferences(content, found);
-    this.#checkNodes(batch, found);
-    this.#checkTrees(batch, found);
+    await run.attempt("nodes of the graph", () => this.#checkNodes(batch, found), undefined);
+    await run.attempt("cached entries of trees", () => this.#checkTrees(batch, found), undefined);
   }
 
   #refuse(oid: Uint8Array, findings: bigint): void {
@@ -80,7 +82,7 @@ export class Contents {
         const { bytes } = await entries.readObject(row);
         this.#refuse(oid, repository.state.platform.codec.checkObject(subject, bytes).findings);
       } catch (error) {
-        damageOf(error);
+        await this.#run.damageOf(error);
       }
     }
   }

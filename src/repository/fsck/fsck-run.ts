@@ -1,10 +1,10 @@
-import { isGitError } from "../../format/errors.ts";
 import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
 import { RowAudit } from "../../store/index/row-audit.ts";
 import type { Tables } from "../../store/tables.ts";
 import { WorkBudget } from "../pacing/work-budget.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
-import type { FsckProblem } from "./problem.ts";
+import { damageOf } from "./damage.ts";
+import type { FsckProblem, FsckProblemKind } from "./problem.ts";
 import { StoredEntries } from "./stored-entries.ts";
 
 /** Stored bytes after which a call ends, unless its time ends first. A step that has begun is
@@ -38,6 +38,9 @@ export interface FsckCounts {
  * @returns where the next call continues, null: the stage is complete */
 export type FsckStage = (run: FsckRun, after: string) => Promise<string | null>;
 
+/** Problems after which an R2 object that no row names may be what a lost row named. */
+const LOSES_ROWS: ReadonlySet<FsckProblemKind> = new Set(["unreadable", "object-row", "chunk-row"]);
+
 /** Bytes read and hashed that count as one step. */
 const BYTES_PER_STEP = 2_048;
 
@@ -52,6 +55,8 @@ export class FsckRun {
   readonly repair: boolean;
   readonly problems: FsckProblem[] = [];
   problemCount = 0;
+  /** Whether this call or one before has found rows that are lost. */
+  hasLostRows: boolean;
   readonly checked: FsckCounts = {
     chunks: 0,
     bytes: 0,
@@ -65,9 +70,12 @@ export class FsckRun {
     repaired: 0,
   };
   readonly #budget: WorkBudget;
+  /** What was told to be unreadable: many steps may meet the same damage. */
+  readonly #unreadable = new Set<string>();
 
-  constructor(repository: OpenRepository, refused: bigint, repair: boolean, budgetMs: number) {
+  constructor(repository: OpenRepository, refused: bigint, repair: boolean, budgetMs: number, hasLostRows: boolean) {
     this.#budget = new WorkBudget(budgetMs);
+    this.hasLostRows = hasLostRows;
     this.repository = repository;
     this.refused = refused;
     this.repair = repair;
@@ -98,31 +106,40 @@ export class FsckRun {
 
   report(problem: FsckProblem): void {
     this.problemCount += 1;
+    this.hasLostRows ||= LOSES_ROWS.has(problem.kind);
     if (this.problems.length < MAX_PROBLEMS) this.problems.push(problem);
+  }
+
+  /** Runs part of the check. Damage in what it reads becomes a problem, and the check goes on.
+   * @param part what is read, for people
+   * @param otherwise the result when it cannot be read
+   * @throws what is no damage, as `damageOf` */
+  async attempt<T>(part: string, f: () => T | Promise<T>, otherwise: T): Promise<T> {
+    try {
+      return await f();
+    } catch (error) {
+      this.reportUnreadable(part, await this.damageOf(error));
+      return otherwise;
+    }
+  }
+
+  /** Reports, once in a call, that part of the check could not be made. */
+  reportUnreadable(part: string, damage: string): void {
+    const detail = `${part}: ${damage}`;
+    if (this.#unreadable.has(detail)) return;
+    this.#unreadable.add(detail);
+    this.report({ kind: "unreadable", detail });
+  }
+
+  /** Why something cannot be read, if it is damaged.
+   * @throws any error that is not damage */
+  damageOf(error: unknown): Promise<string> {
+    return damageOf(error, this.store, () => this.tables);
   }
 
   /** Must be called with each small step of the work: lets other requests run.
    * @param bytes read and hashed in the step */
   step(bytes = 0): Promise<void> {
     return this.#budget.step(1 + Math.floor(bytes / BYTES_PER_STEP));
-  }
-}
-
-/** Why something cannot be read, if it is damaged.
- * @throws any error that is not damage, such as a failure of the store: a check that could not be
- * made must not count as a failed one */
-export function damageOf(error: unknown): string {
-  if (!isGitError(error)) throw error;
-  switch (error.code) {
-    case "corrupt-pack":
-    case "corrupt-delta":
-    case "corrupt-object":
-    case "too-large":
-      return error.message;
-    case "storage-failed":
-      if (error.data["damage"] === true) return String(error.data["reason"]);
-      throw error;
-    default:
-      throw error;
   }
 }

@@ -5,13 +5,14 @@ import { type FsckSetting, maskRefused } from "../../codec/fsck-messages.ts";
 import { CALL_MS } from "../../format/limits.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { checkChunks } from "./check-chunks.ts";
-import { checkBundle, checkResponses, checkWorktrees } from "./check-files.ts";
+import { checkBundle, checkParts, checkResponses, checkWorktrees } from "./check-files.ts";
 import { checkIndex } from "./check-index.ts";
 import { checkKeys } from "./check-keys.ts";
 import { checkLfs } from "./check-lfs.ts";
 import { checkPathFilters } from "./check-path-filters.ts";
 import { checkReachability } from "./check-reachability.ts";
 import { checkRefs } from "./check-refs.ts";
+import { checkRows } from "./check-rows.ts";
 import { type FsckCounts, FsckRun, type FsckStage } from "./fsck-run.ts";
 import type { FsckProblem } from "./problem.ts";
 
@@ -26,6 +27,8 @@ const STAGES = {
   responses: checkResponses,
   worktrees: checkWorktrees,
   lfs: checkLfs,
+  parts: checkParts,
+  rows: checkRows,
   keys: checkKeys,
 } as const satisfies Record<string, FsckStage>;
 
@@ -40,6 +43,8 @@ export interface FsckPlace {
   readonly stage: FsckStageName;
   /** What was checked last in the stage; "": nothing. */
   readonly after: string;
+  /** Rows were found to be lost: R2 objects that no row names must stay. */
+  readonly hasLostRows?: boolean | undefined;
 }
 
 /** The result of one call. */
@@ -64,25 +69,30 @@ export interface FsckRequest {
   readonly budgetMs?: number;
 }
 
-/** Checks part of a repository: for a second, or up to 64 MiB of chunks.
+/** Checks part of a repository: for a second, or up to 64 MiB of chunks. Damage is a problem, and
+ * the check goes on with what is left.
  * @throws GitError "storage-failed" when the store fails: what could not be read is not reported as
  * damaged */
 export async function fsck(
   repository: OpenRepository,
   { place, rules, repair, budgetMs = CALL_MS }: FsckRequest,
 ): Promise<FsckReport> {
-  const run = new FsckRun(repository, rules === null ? 0n : maskRefused(rules), repair, budgetMs);
+  const refused = rules === null ? 0n : maskRefused(rules);
+  const run = new FsckRun(repository, refused, repair, budgetMs, place?.hasLostRows ?? false);
   let stage = FSCK_STAGES.indexOf(place?.stage ?? "index");
   let after = place?.after ?? "";
   for (; stage < FSCK_STAGES.length; stage++) {
     const name = FSCK_STAGES[stage]!;
-    const reached = await STAGES[name](run, after);
+    const from = after;
+    // What a stage cannot read at all ends it, and the next one begins.
+    const reached = await run.attempt(`stage ${name}`, () => STAGES[name](run, from), null);
     if (reached !== null) return toReport(run, { stage: name, after: reached });
     after = "";
   }
   return toReport(run, null);
 }
 
-function toReport({ checked, problems, problemCount }: FsckRun, next: FsckPlace | null): FsckReport {
-  return { checked, problems, problemCount, next };
+function toReport(run: FsckRun, next: FsckPlace | null): FsckReport {
+  const { checked, problems, problemCount, hasLostRows } = run;
+  return { checked, problems, problemCount, next: next && { ...next, ...(hasLostRows && { hasLostRows }) } };
 }

@@ -15,6 +15,9 @@
  *   one. They can be rebuilt from chunks.
  * - `lfs-object`: the R2 object of an LFS object is missing, or has other bytes. A client that has
  *   it can send it again once the row is gone.
+ * - `upload-part`: the R2 object of a part of an upload session is missing, or another one.
+ * - `unreadable`: rows that a part of the check reads are damaged, or what it reads of R2. That
+ *   part was left out.
  * - `orphan`: an R2 object that no row names and no job will sweep. It costs storage but does no
  *   harm. */
 export const FSCK_PROBLEMS = [
@@ -40,6 +43,8 @@ export const FSCK_PROBLEMS = [
   "response",
   "worktree-file",
   "lfs-object",
+  "upload-part",
+  "unreadable",
   "orphan",
 ] as const;
 

@@ -10,7 +10,7 @@ import type { Fragment } from "./pack-reads.ts";
  * @throws GitError "storage-failed" */
 export function checkChunk(key: string, checksum: Uint8Array, actual: Uint8Array): void {
   if (equalOids(actual, checksum)) return;
-  throw new GitError("storage-failed", { key, reason: "a chunk does not match its checksum" });
+  throw new GitError("storage-failed", { key, damage: true, reason: "a chunk does not match its checksum" });
 }
 
 /** Verifies the chunks of a plan against their checksums as they stream by. Only chunks sent whole

@@ -46,7 +46,7 @@ const Report = z
   .openapi("FsckReport");
 
 const Place = z
-  .object({ stage: z.enum(FSCK_STAGES), after: z.string() })
+  .object({ stage: z.enum(FSCK_STAGES), after: z.string(), hasLostRows: z.boolean().optional() })
   .refine(({ stage, after }) => !/^(index|chunks|reachability|filters)$/.test(stage) || /^(\d+(\.\d+)?)?$/.test(after));
 
 const run = defineRoute("admin", {

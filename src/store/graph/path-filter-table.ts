@@ -87,6 +87,12 @@ export class PathFilterTable {
     this.#lastNumber = null;
   }
 
+  /** Removes all filters, also unreadable ones, from the database only. */
+  clear(): void {
+    this.#pages.clear();
+    this.#lastNumber = null;
+  }
+
   /** Whether a node has a filter. */
   has(position: GraphPosition): boolean {
     if (!this.#isLoaded) this.#load();

@@ -3,7 +3,7 @@
 // first record: from 0), as a LEB128 varint. So the records of a push, whose numbers are above all
 // others, are appended without reading the page.
 import type { ObjectNumber } from "../numbers/kinds.ts";
-import type { NumberSet } from "../numbers/number-set.ts";
+import { NumberSet } from "../numbers/number-set.ts";
 import type { Sql, SqlValue } from "../sql/sql.ts";
 import { VarintReader, VarintWriter } from "../sql/varints.ts";
 
@@ -96,6 +96,19 @@ export class RecordPages<R extends { readonly number: ObjectNumber }> {
       const kept = this.#readPage(first).filter(({ number }) => !numbers.has(number));
       this.#replace(first, kept);
     }
+  }
+
+  /** Removes all records, also those that cannot be read. */
+  clear(): void {
+    this.#sql.exec(`DELETE FROM ${this.#format.table}`);
+  }
+
+  /** The numbers of the page after the one that begins with `first`, in which there may be gaps;
+   * null: there is none. */
+  pageAfter(first: ObjectNumber): NumberSet | null {
+    const query = `SELECT first, last FROM ${this.#format.table} WHERE first > ? ORDER BY first LIMIT 1`;
+    const [page] = this.#sql.exec<{ first: number; last: number }>(query, first).toArray();
+    return page === undefined ? null : NumberSet.range(page.first, page.last + 1);
   }
 
   /** Reads those of the records that exist, ascending by number.

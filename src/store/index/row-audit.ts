@@ -4,6 +4,7 @@ import type { ChunkRow } from "./chunk-row.ts";
 import { openNodes } from "./node-pages.ts";
 import { type ObjectRow, toRows } from "./object-columns.ts";
 import type { ObjectIndex } from "./object-index.ts";
+import { tableExists } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
 
 /** The row of a node. */
@@ -22,6 +23,14 @@ export interface AuditedResponse {
   /** In hex. */
   readonly key: string;
   readonly objectKey: string;
+  readonly sizeBytes: number;
+}
+
+/** A part of an upload session. */
+export interface AuditedPart {
+  /** Session and part: the order. */
+  readonly place: string;
+  readonly key: string;
   readonly sizeBytes: number;
 }
 
@@ -77,6 +86,29 @@ export class RowAudit {
         limit,
       )
       .toArray();
+  }
+
+  /** Parts of upload sessions, by session and part.
+   * @param after the place of the last one before; "": from the first */
+  uploadParts(after: string, limit: number): AuditedPart[] {
+    if (!tableExists(this.#sql, "upload_parts")) return [];
+    const [upload = "", part = 0] = after.split(" ");
+    return this.#sql
+      .exec<{ place: string; key: string; sizeBytes: number }>(
+        `SELECT upload || ' ' || part AS place, key, size AS sizeBytes FROM upload_parts
+          WHERE (upload, part) > (?, ?) ORDER BY upload, part LIMIT ?`,
+        upload,
+        Number(part),
+        limit,
+      )
+      .toArray();
+  }
+
+  /** How many values of a column of JSON cannot be parsed. */
+  brokenJson(table: string, column: string): number {
+    if (!tableExists(this.#sql, table)) return 0;
+    const query = `SELECT count(*) AS count FROM ${table} WHERE ${column} IS NOT NULL AND NOT json_valid(${column})`;
+    return this.#sql.exec<{ count: number }>(query).one().count;
   }
 
   #rows(numbers: NumberSet): ObjectRow[] {
