@@ -62,6 +62,11 @@ test("a lock is its owner's: others see it, and only an admin breaks it", async 
   expect((await writer.ask("POST", "locks/verify", "verify", {})).body.ours.map((one) => one.id)).toEqual([id]);
   expect((await reader.ask("GET", "locks?path=a/b.bin&refspec=refs/heads/other", "list")).body.locks).toHaveLength(1);
 
+  // Who has it, those are told who may write.
+  const listOf = async (client: LfsClient) => (await client.ask("GET", "locks?path=a/b.bin", "list")).body.locks;
+  expect((await listOf(other)).map(({ owner }) => owner)).toEqual([{ name: "writer" }]);
+  expect((await listOf(reader)).map(({ path, owner }) => [path, owner])).toEqual([["a/b.bin", undefined]]);
+
   const refused = await unlock(other, id);
   expect([refused.status, refused.body.message]).toEqual([403, expect.stringContaining("writer has locked it")]);
   const forced = await unlock(other, id, { force: true });

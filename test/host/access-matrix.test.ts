@@ -8,6 +8,7 @@ import { GIT_ROUTES } from "../../src/host/git-routes.ts";
 import { askApi } from "../harness/api.ts";
 import { git } from "../harness/git.ts";
 import { makeHistory } from "../harness/history.ts";
+import { LFS_TYPE, LfsClient } from "../harness/lfs.ts";
 import { type Server, startServer } from "../harness/server.ts";
 import { testSome } from "../harness/sweep.ts";
 
@@ -308,4 +309,48 @@ test("HEAD moves for nobody who may only write", async () => {
   expect(renamed.status).toBe(200);
   await git(history, "push", url, "HEAD:refs/heads/main");
   expect(await git(history, "ls-remote", "--symref", url, "HEAD")).toContain("ref: refs/heads/trunk");
+});
+
+test("who may not write is told nobody's token, by no route", async () => {
+  const name = "ada-of-the-team";
+  const made = await askAs(OPERATOR, "POST", "/tokens", { owner: "me", name, right: "write" });
+  const { token, id } = made as { token: string; id: string };
+  const history = await makeHistory({ commits: 2, files: 2 });
+  const commit = await git(history, "rev-parse", "HEAD");
+  const url = `${server.url.replace("://", `://git:${token}@`)}/me/known`;
+  await git(history, "push", url, "HEAD:refs/heads/main", "HEAD:refs/tags/v1");
+  await askAs(OPERATOR, "PATCH", "/repos/me/known", { visibility: "public" });
+  await askAs(token, "POST", `/repos/me/known/commits/${commit}/statuses`, { context: "ci", state: "success" });
+  const locked = await new LfsClient(`${server.url}/me/known.git`, token).ask("POST", "locks", "lock", { path: "a" });
+  expect(locked.status).toBe(201);
+  const asks: Asked[] = [
+    ...routes.filter(({ method, needed, path }) => method === "GET" && needed === "read" && path.includes("{repo}")),
+    ...["", "?path=a", `?id=${locked.body.lock.id}`].map((query): Asked => ({
+      method: "GET",
+      path: `/{owner}/{repo}.git/info/lfs/locks${query}`,
+      needed: "read",
+      headers: { Accept: LFS_TYPE },
+      body: null,
+    })),
+    ...["", "/commits/main", "/branches", "/tags", `/commit/${commit}`].map((path): Asked => ({
+      method: "GET",
+      path: `/{owner}/{repo}${path}`,
+      needed: "read",
+      headers: {},
+      body: null,
+    })),
+  ];
+  const tellers = async (authorization: string | null): Promise<string[]> => {
+    const found: string[] = [];
+    for (const route of asks) {
+      const path = route.path.replace(/\{(?!owner|repo)\w+\}/g, commit);
+      const response = await ask({ ...route, path }, "known", authorization);
+      const text = await response.text();
+      if (text.includes(name) || text.includes(id)) found.push(path);
+    }
+    return found;
+  };
+  expect(await tellers(null)).toEqual([]);
+  expect(await tellers(SCHEMES.Bearer(tokens.read!))).toEqual([]);
+  expect((await tellers(SCHEMES.Basic(token))).length).toBeGreaterThan(3);
 });

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isGitError } from "../../format/errors.ts";
 import { MAX_LFS_LOCKS_PAGE } from "../../format/limits.ts";
-import type { LfsLock } from "../../store/lfs/lock-table.ts";
+import type { ShownLock } from "../../repository/lfs/lfs-locks.ts";
 import { lfsAnswer } from "./lfs-answer.ts";
 import type { LfsContext } from "./lfs-context.ts";
 import { LockedPath, readLfsJson, readLfsQuery, Ref } from "./lfs-request.ts";
@@ -75,6 +75,7 @@ export async function unlock({ request, open }: LfsContext, id: string): Promise
   return lfsAnswer(200, { lock: show(await (await open("write")).unlockFile({ id, ...wanted })) });
 }
 
-function show({ id, path, lockedMs, ownerName }: LfsLock) {
-  return { id, path, locked_at: new Date(lockedMs).toISOString(), owner: { name: ownerName } };
+function show({ id, path, lockedMs, ownerName }: ShownLock) {
+  const lock = { id, path, locked_at: new Date(lockedMs).toISOString() };
+  return ownerName === null ? lock : { ...lock, owner: { name: ownerName } };
 }

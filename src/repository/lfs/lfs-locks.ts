@@ -8,9 +8,13 @@ import type { OpenRepository } from "../objects/open-repository.ts";
 import { addEvent } from "../events/events.ts";
 import { checkLfsRef } from "./lfs-rights.ts";
 
+/** A lock as a caller sees it. Who has it, only those are told who may write: null. */
+export type ShownLock = Omit<LfsLock, "owner" | "ownerName"> &
+  ({ readonly owner: string; readonly ownerName: string } | { readonly owner: null; readonly ownerName: null });
+
 /** Some locks, and where the next ones begin; null: there are no more. */
 export interface LockPage {
-  readonly locks: readonly LfsLock[];
+  readonly locks: readonly ShownLock[];
   readonly next: string | null;
 }
 
@@ -40,19 +44,21 @@ export async function lockFile(
 /** Lists locks.
  * @param wanted `after`: of later paths only, "": all; `path`, `id`: the one lock with it */
 export async function listLocks(
-  { tables }: OpenRepository,
+  { tables, requester }: OpenRepository,
   wanted: { readonly after: string; readonly limit: number; readonly path?: string; readonly id?: string },
 ): Promise<LockPage> {
   const { after, limit, path, id } = wanted;
+  const isToldWho = includesRight(requester.right, "write");
+  const show = (lock: LfsLock): ShownLock => (isToldWho ? lock : { ...lock, owner: null, ownerName: null });
   if (path === undefined && id === undefined) {
     const locks = tables.locks.page(after, limit + 1);
     const isMore = locks.length > limit;
     const shown = locks.slice(0, limit);
-    return { locks: shown, next: isMore ? shown.at(-1)!.path : null };
+    return { locks: shown.map(show), next: isMore ? shown.at(-1)!.path : null };
   }
   const found = id === undefined ? tables.locks.at(path!) : tables.locks.find(id);
   const isWanted = found !== null && (path === undefined || found.path === path);
-  return { locks: isWanted ? [found] : [], next: null };
+  return { locks: isWanted ? [show(found)] : [], next: null };
 }
 
 /** Lists locks, and says who of their owners the caller is: `owner` is that of the caller's. */

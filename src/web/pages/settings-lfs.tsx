@@ -87,7 +87,7 @@ function LockTable({ locks, url }: { locks: readonly Lock[]; url: string }) {
                 <bdi>{visibleLine(path)}</bdi>
               </td>
               <td>
-                <bdi>{visibleLine(ownerName)}</bdi>
+                <bdi>{visibleLine(ownerName ?? "")}</bdi>
               </td>
               <td>
                 <Ago iso={toIso(lockedMs)} nowMs={nowMs} />
