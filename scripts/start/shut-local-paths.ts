@@ -7,6 +7,10 @@
  * to another Host. So this module wraps the script that all requests enter by when it is read:
  * those paths answer 404, always, and so do requests with that header.
  *
+ * The header `CF-Connecting-IP` has the client's address, by which wrong tokens are counted. The
+ * platform writes it itself; that runtime keeps what a client wrote. So it is taken off, and the
+ * script sets it from the connection.
+ *
  * The script cannot be bypassed. Miniflare always lets it listen, so that it would be open at
  * another port, and a socket straight to the Worker lacks what the script adds, the client's
  * address. */
@@ -21,8 +25,13 @@ const LOCAL_PATHS = /^\/(cdn-cgi|__cf_local)(\/|$)/;
 const GUARD = `
 var isAdmitted = ({ url, headers }) => !${LOCAL_PATHS}.test(new URL(url).pathname) && !headers.has("MF-Original-URL");
 var guardedEntry = {
-  fetch: (request, env, context) =>
-    isAdmitted(request) ? entry_worker_default.fetch(request, env, context) : new Response("not found\\n", { status: 404 }),
+  fetch(request, env, context) {
+    if (!isAdmitted(request)) return new Response("not found\\n", { status: 404 });
+    if (!request.headers.has("CF-Connecting-IP")) return entry_worker_default.fetch(request, env, context);
+    const own = new Request(request, { cf: request.cf });
+    own.headers.delete("CF-Connecting-IP");
+    return entry_worker_default.fetch(own, env, context);
+  },
 };
 `;
 

@@ -2,6 +2,7 @@
 import { request } from "node:http";
 import { networkInterfaces } from "node:os";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { MAX_FAILURES } from "../../src/host/failed-logins.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
 import { StartedServer } from "./started-server.ts";
 
@@ -108,6 +109,20 @@ describe("a server that listens for everybody, with tokens", () => {
       }
     }
     expect(wrong).toEqual([]);
+  });
+
+  test("takes nobody's word for the address that a request comes from", async () => {
+    const statuses: number[] = [];
+    for (let i = 0; i <= MAX_FAILURES; i++) {
+      const written = { [i % 2 === 0 ? "CF-Connecting-IP" : "cf-connecting-ip"]: `192.0.2.${i}` };
+      const headers = { ...written, "X-Forwarded-For": `192.0.2.${i}`, Authorization: `Bearer wrong-${i}` };
+      statuses.push((await ask(`http://127.0.0.1:${port}`, "/api/repos/me", headers)).status);
+    }
+    expect(statuses).toEqual([...Array.from({ length: MAX_FAILURES }, () => 401), 429]);
+    // Whoever comes from another address does not wait.
+    if (lanAddress === undefined) return;
+    const other = { Authorization: "Bearer wrong", "CF-Connecting-IP": "127.0.0.1" };
+    expect((await ask(`http://${lanAddress}:${port}`, "/api/repos/me", other)).status).toBe(401);
   });
 
   test("takes nobody's word for the address that a request came to", async () => {
