@@ -10,6 +10,7 @@ import { R2ChunkStore } from "../store/chunks/r2-chunk-store.ts";
 import type { FetchOutcome, PlannedPack, StoredPack } from "../repository/state/fetch-source.ts";
 import { API_DESCRIPTION, createRestApp } from "../rest/app.ts";
 import { answerError } from "../rest/common/error.ts";
+import { routePath } from "../rest/slashes.ts";
 import { createWebApp } from "../web/app.ts";
 import { renderApiDocs } from "../web/api-docs/api-docs.ts";
 import type { NamedRepository } from "./directory.ts";
@@ -33,7 +34,7 @@ export { OwnerObject, RegistryObject, RepositoryObject };
 type HostEnv = { Bindings: Env; Variables: { request: HostRequest } };
 type HostContext = Context<HostEnv>;
 
-const app = new Hono<HostEnv>();
+const app = new Hono<HostEnv>({ getPath: routePath });
 
 /** Keeps foreign web pages out where no token does. */
 const guard: MiddlewareHandler<HostEnv> = async ({ env, req }, next) => {

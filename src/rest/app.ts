@@ -55,7 +55,7 @@ export const API_DESCRIPTION = {
     description:
       "Read and change Git repositories over HTTP. " +
       "`ref` is a revision as in `git rev-parse`: a branch, a tag, an object id or a unique prefix of one, or HEAD, each with `~n` and `^n`. " +
-      "In a URL's path, write its slashes as `%2F`. If a branch and a tag share a short name, the branch is used, and the response header `Holdfast-Ambiguous` " +
+      "In a URL's path, slashes of names are written as they are, or as `%2F`; a revision that ends in `/statuses` needs the latter in `/commits/{ref}`. If a branch and a tag share a short name, the branch is used, and the response header `Holdfast-Ambiguous` " +
       "lists all candidates, the one used first (`refs/heads/main, refs/tags/main`; a semicolon separates several names). A full name such as `refs/tags/main` is never ambiguous. " +
       "Send a token as `Authorization: Bearer`. Each route names the right it needs (`x-needs`): read, write or admin for the repository; operate for the deployment's admin token only; " +
       "token for any token, where the right depends on what the request names. Public repositories can be read without a token. " +

@@ -222,3 +222,28 @@ test("any ref is put where it is wanted, if it is what is expected", async () =>
   expect(await ask("DELETE", "/refs/notes/x")).toMatchObject({ status: 204 });
   expect(await git(source, "ls-remote", url, "refs/notes/*")).toBe("");
 });
+
+test("slashes of a name are taken as they are, or encoded, wherever a path has one", async () => {
+  const side = await parse("topic/side");
+  for (const name of ["topic/side", "topic%2Fside", "topic%2fside"]) {
+    expect(await ask("GET", `/branches/${name}`)).toMatchObject({ status: 200, body: { name: "topic/side" } });
+    expect(await ask("GET", `/commits/${name}`)).toMatchObject({ status: 200, body: { oid: side } });
+    expect(await ask("GET", `/commits/refs/heads/${name}~1?limit=1`)).toMatchObject({ status: 200 });
+    expect(await ask("GET", `/commits/${name}/statuses`)).toMatchObject({ status: 200, body: { oid: side } });
+    const status = await ask("POST", `/commits/${name}/statuses`, { state: "success" });
+    expect(status).toMatchObject({ status: 201, body: { oid: side } });
+    expect(await ask("GET", `/compare/main...${name}`)).toMatchObject({ status: 200, body: { head: side } });
+    expect(await ask("PATCH", `/branches/${name}`, { newName: "a/b/c" })).toMatchObject({ status: 200 });
+    expect(await ask("PATCH", "/branches/a/b/c", { newName: "topic/side" })).toMatchObject({ status: 200 });
+    expect(await ask("PUT", `/refs/tags/${name}`, { target: "main" })).toMatchObject({ status: 200 });
+    expect(await ask("GET", `/tags/${name}`)).toMatchObject({ status: 200, body: { name: "topic/side" } });
+    expect(await ask("PATCH", `/tags/${name}`, { newName: "x/y" })).toMatchObject({ status: 200 });
+    expect(await ask("DELETE", "/tags/x/y")).toMatchObject({ status: 204 });
+  }
+  await git(source, "push", "-q", url, "main:refs/heads/topic/statuses");
+  expect(await ask("GET", "/commits/topic%2Fstatuses")).toMatchObject({ body: { oid: await parse("main") } });
+  expect(await ask("DELETE", "/branches/topic/statuses")).toMatchObject({ status: 204 });
+  expect(await remote("refs/heads/topic/statuses")).toBe("");
+  expect(await ask("GET", "/branches/")).toMatchObject({ status: 404 });
+  expect(await ask("PUT", "/branches/topic/side", {})).toMatchObject({ status: 405 });
+});

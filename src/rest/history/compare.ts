@@ -1,5 +1,4 @@
 import { z } from "@hono/zod-openapi";
-import type { Context } from "hono";
 import { encodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
 import { parseRange, type Range, relate } from "../../repository/comparison.ts";
@@ -8,7 +7,7 @@ import { answerPatch, DiffFields, DiffQuerySchema, diffResponse, toDiffFields, w
 import { failures } from "../common/error.ts";
 import { decodeCursor } from "../common/paging.ts";
 import { familyOf, FOREIGN_HINT } from "../common/foreign.ts";
-import { defineRoute, newRoutes, repositoryOf, type RestEnv } from "../common/routes.ts";
+import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import { CommitSchema, NullableOidSchema, OidSchema, RefSchema, RepositoryParams } from "../common/schemas.ts";
 
 /** Maximum number of commits in a comparison. */
@@ -30,12 +29,13 @@ const Comparison = z
   })
   .openapi("Comparison");
 
-const read = {
-  method: "get" as const,
+const read = defineRoute("read", {
+  method: "get",
+  path: "/repos/{owner}/{repo}/compare/{range}",
   tags: ["history"],
   summary: "Compare two commits",
   description:
-    "`base...head` shows the changes on head since the merge base, like `git diff base...head`; `base..head` compares the two commits directly. An omitted side is HEAD. Slashes need not be encoded.",
+    "`base...head` shows the changes on head since the merge base, like `git diff base...head`; `base..head` compares the two commits directly. An omitted side is HEAD.",
   request: {
     params: RepositoryParams.extend({
       range: z
@@ -56,28 +56,15 @@ const read = {
     304: { description: "Not modified." },
     ...failures(),
   },
-};
-
-const path = "/repos/{owner}/{repo}/compare/{range}";
-
-/** The same for names with unencoded slashes, which an OpenAPI path cannot describe. */
-const withSlashes = { path: "/repos/{owner}/{repo}/compare/{range{.+}}", hide: true } as const;
+});
 
 /** The commits whose files a page lists, and how many files precede the page. */
 const Place = z.object({ base: OidSchema, head: OidSchema, start: z.int().min(0) });
 
-/** `/repos/:owner/:repo/compare/*range`. */
-export const compareRoutes = newRoutes().openapi(defineRoute("read", { ...read, path }), (context) =>
-  answer(context, context.req.valid("param").range, context.req.valid("query")),
-);
-
-compareRoutes.openapi(defineRoute("read", { ...read, ...withSlashes }), (context) =>
-  answer(context, context.req.valid("param").range, context.req.valid("query")),
-);
-
-async function answer(context: Context<RestEnv>, text: string, query: z.infer<typeof DiffQuerySchema>) {
-  const { cursor, format, limit } = query;
-  const range = readRange(text);
+/** `/repos/:owner/:repo/compare/:range`. */
+export const compareRoutes = newRoutes().openapi(read, async (context) => {
+  const { cursor, format, limit } = context.req.valid("query");
+  const range = readRange(context.req.valid("param").range);
   const place = decodeCursor(cursor, Place);
   const related = await relate(repositoryOf(context), familyOf(context), range, place);
   const { base, head, bases, repository, foreign: _, ...relation } = related;
@@ -95,7 +82,7 @@ async function answer(context: Context<RestEnv>, text: string, query: z.infer<ty
     const fields = toDiffFields(page, (start) => ({ base, head, start }));
     return context.json({ base, head, ...relation, commits, ...fields }, 200, { Vary: "Accept" });
   });
-}
+});
 
 /** @throws GitError "invalid" unless it is two revisions with dots between them */
 function readRange(text: string): Range {

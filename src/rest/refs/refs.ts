@@ -1,9 +1,7 @@
 import { z } from "@hono/zod-openapi";
-import type { Context } from "hono";
 import { encodeText } from "../../format/byte-string.ts";
 import { failures } from "../common/error.ts";
-import type { RefRecord } from "../../repository/refs/move-ref.ts";
-import { defineRoute, newRoutes, repositoryOf, type RestEnv } from "../common/routes.ts";
+import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import {
   ExpectedSchema,
   ForceSchema,
@@ -24,11 +22,13 @@ const RefChange = z
   })
   .openapi("RefChange", { example: { target: "main" } });
 
-const put = {
-  method: "put" as const,
+const path = "/repos/{owner}/{repo}/refs/{name}";
+
+const put = defineRoute("write", {
+  method: "put",
+  path,
   tags: ["refs"],
   summary: "Create or move any ref",
-  description: "Slashes in the name need not be encoded.",
   request: {
     params: Params,
     body: {
@@ -49,51 +49,25 @@ const put = {
     },
     ...failures(409),
   },
-};
+});
 
-const remove = {
-  method: "delete" as const,
+const remove = defineRoute("write", {
+  method: "delete",
+  path,
   tags: ["refs"],
   summary: "Delete any ref other than the default branch",
   request: { params: Params, query: z.object({ expected: OidSchema.optional() }) },
   responses: { 204: { description: "The ref is deleted." }, ...failures(409) },
-};
+});
 
-const path = "/repos/{owner}/{repo}/refs/{name}";
-
-/** The same for names with unencoded slashes, which an OpenAPI path cannot describe. */
-const withSlashes = { path: "/repos/{owner}/{repo}/refs/{name{.+}}", hide: true } as const;
-
-/** `/repos/:owner/:repo/refs/*name`. */
+/** `/repos/:owner/:repo/refs/:name`. */
 export const refRoutes = newRoutes()
-  .openapi(defineRoute("write", { ...put, path }), async (context) => {
-    return context.json(await putAt(context, context.req.valid("param"), context.req.valid("json")), 200);
+  .openapi(put, async (context) => {
+    const name = `refs/${encodeText(context.req.valid("param").name)}`;
+    return context.json(await repositoryOf(context).putRef({ name, ...context.req.valid("json") }), 200);
   })
-  .openapi(defineRoute("write", { ...remove, path }), async (context) => {
-    await removeAt(context, context.req.valid("param"), context.req.valid("query"));
+  .openapi(remove, async (context) => {
+    const name = `refs/${encodeText(context.req.valid("param").name)}`;
+    await repositoryOf(context).deleteRef({ name, expected: context.req.valid("query").expected });
     return context.body(null, 204);
   });
-
-refRoutes.openapi(defineRoute("write", { ...put, ...withSlashes }), async (context) => {
-  return context.json(await putAt(context, context.req.valid("param"), context.req.valid("json")), 200);
-});
-refRoutes.openapi(defineRoute("write", { ...remove, ...withSlashes }), async (context) => {
-  await removeAt(context, context.req.valid("param"), context.req.valid("query"));
-  return context.body(null, 204);
-});
-
-function putAt(
-  context: Context<RestEnv>,
-  { name }: { name: string },
-  change: z.infer<typeof RefChange>,
-): Promise<RefRecord> {
-  return repositoryOf(context).putRef({ name: `refs/${encodeText(name)}`, ...change });
-}
-
-function removeAt(
-  context: Context<RestEnv>,
-  { name }: { name: string },
-  { expected }: { expected?: string | undefined },
-): Promise<void> {
-  return repositoryOf(context).deleteRef({ name: `refs/${encodeText(name)}`, expected });
-}
