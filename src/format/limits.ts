@@ -215,12 +215,15 @@ export const MAX_SUB_FILTERS = 64;
 export const MAX_REF_PREFIXES = 65_536;
 
 /** Bytes of a sparse-checkout file that filters a fetch, and of a `.gitattributes` file that
- * applies to an archive. */
+ * applies to an archive or a merge. */
 export const MAX_SPARSE_FILE_BYTES = 64 * KIB;
 
 /** Bytes of the different `.gitattributes` files that apply to one path of an archive. Parsed
  * patterns take some forty times their length in memory. */
 export const MAX_ATTRIBUTE_BYTES = 256 * KIB;
+
+/** Bytes of the `.gitattributes` files that one merge reads, all of which stay in memory. */
+export const MAX_MERGE_ATTRIBUTE_BYTES = 256 * KIB;
 
 /** Patterns in a sparse-checkout file: each is matched with every path. */
 export const MAX_SPARSE_PATTERNS = 4_096;

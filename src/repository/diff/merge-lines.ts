@@ -22,7 +22,7 @@ export interface MergeConflict {
 export interface MergedLines {
   /** The merged text, with markers around each conflict. */
   readonly bytes: Uint8Array;
-  /** In order; empty if the merge is clean. */
+  /** In order; empty if the merge is clean, or takes both sides. */
   readonly conflicts: MergeConflict[];
 }
 
@@ -41,7 +41,7 @@ export function mergeLines(base: Uint8Array, ours: Uint8Array, theirs: Uint8Arra
   let regions = combineChanges(texts, oursChanges, theirsChanges);
   // Where the base is shown, it differs from both sides, so narrowing would not help.
   if (style.showBase !== true) regions = joinConflicts(regions.flatMap((region) => narrowConflict(texts, region)));
-  const conflicts = regions.filter(({ kind }) => kind === "conflict");
+  const conflicts = style.takeBoth === true ? [] : regions.filter(({ kind }) => kind === "conflict");
   return {
     bytes: writeMergedText(texts, regions, style),
     conflicts: conflicts.map((region) => ({ base: region.base, ours: region.ours, theirs: region.theirs })),

@@ -32,6 +32,8 @@ export interface MergeStyle {
   /** Whether the base's lines are shown too (`merge.conflictStyle=diff3`). Conflicts are not
    * narrowed then. */
   readonly showBase?: boolean;
+  /** Whether a conflict has the lines of both sides, ours first, and no markers (`merge=union`). */
+  readonly takeBoth?: boolean;
   /** Characters of a marker, 7 by default. */
   readonly markerLength?: number;
 }
@@ -42,7 +44,7 @@ const MARKER_LENGTH = 7;
 export function writeMergedText(
   texts: MergeTexts,
   regions: readonly MergeRegion[],
-  { labels, showBase, markerLength = MARKER_LENGTH }: MergeStyle,
+  { labels, showBase, takeBoth, markerLength = MARKER_LENGTH }: MergeStyle,
 ): Uint8Array {
   const into = new ByteWriter();
   let next = 0;
@@ -62,6 +64,11 @@ export function writeMergedText(
       into.write(linesBytes(lines, start, end));
       if (end > start && !endsInNewline(lines, end - 1)) into.writeByteString(newline);
     };
+    if (takeBoth === true) {
+      writeSide(texts.ours, region.ours);
+      into.write(linesBytes(texts.theirs, region.theirs.start, region.theirs.end));
+      continue;
+    }
     writeMarker("<", labels.ours);
     writeSide(texts.ours, region.ours);
     if (showBase === true) {

@@ -4,7 +4,7 @@ import { checkLimit, MAX_ATTRIBUTE_BYTES, MAX_SPARSE_FILE_BYTES } from "../../fo
 import { isTreeMode, type TreeEntry, typeOfMode } from "../../format/tree.ts";
 import type { ObjectIndex } from "../../store/index/object-index.ts";
 import type { ObjectReader } from "../objects/object-reader.ts";
-import type { WalkBudget } from "../pacing/walk-budget.ts";
+import { STEPS_PER_ATTRIBUTE_BYTE, type WalkBudget } from "../pacing/walk-budget.ts";
 
 /** How a file is changed for an archive, as bits. */
 export const CONVERT = {
@@ -17,9 +17,6 @@ export const CONVERT = {
   /** The file is left out, but its directory is included, as in git. */
   omit: 8,
 } as const;
-
-/** Steps that reading one byte of a `.gitattributes` file costs. */
-const STEPS_PER_BYTE = 8;
 
 /** A `.gitattributes` file in memory. */
 interface ReadFile extends AttributeFile {
@@ -73,7 +70,7 @@ export class ExportAttributes {
   async #add(directory: string, number: ObjectNumber, sizeBytes: number): Promise<void> {
     let file = this.#files.get(number);
     if (file === undefined) {
-      this.#budget.spend(sizeBytes * STEPS_PER_BYTE);
+      this.#budget.spend(sizeBytes * STEPS_PER_ATTRIBUTE_BYTE);
       file = { ...parseAttributes((await this.#reader.read(number)).bytes), number, sizeBytes, directories: 0 };
       this.#files.set(number, file);
       this.#heldBytes += sizeBytes;

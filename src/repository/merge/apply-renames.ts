@@ -121,7 +121,7 @@ class RenameApplier {
     theirs: Version,
     paths: [string, string, string],
   ): Promise<MergedFile> {
-    return mergeContent(this.#merge, { base, ours, theirs, paths }, 1 + 2 * this.#merge.depth);
+    return mergeContent(this.#merge, paths[0], { base, ours, theirs, paths }, 1 + 2 * this.#merge.depth);
   }
 }
 

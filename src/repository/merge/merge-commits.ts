@@ -5,6 +5,7 @@ import type { NewObjects } from "../publish/new-objects.ts";
 import { mergeBases } from "../history/merge-base.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { revisionOf } from "../objects/revision.ts";
+import { MergeAttributes } from "./merge-attributes.ts";
 import type { MergeLabels } from "./merge-content.ts";
 import { MergeObjects } from "./merge-objects.ts";
 import { type MergedTrees, mergeRoots, mergeTrees } from "./merge-trees.ts";
@@ -25,12 +26,12 @@ const BASE_LABELS: MergeLabels = { ours: "Temporary merge branch 1", theirs: "Te
  * @throws GitError as `mergeTrees`, "conflict" when the commits have no common history */
 export async function mergeCommits(
   repository: OpenRepository,
-  ours: number,
-  theirs: number,
+  ours: GraphPosition,
+  theirs: GraphPosition,
   labels: MergeLabels,
   made: NewObjects,
 ): Promise<MergedTrees> {
-  const history = new MergeBaseTrees(repository, made);
+  const history = new MergeBaseTrees(repository, made, ours);
   const base = await history.baseOf([ours], theirs, 0);
   if (base === null) {
     throw new GitError("conflict", { what: "merge", reason: "the commits have no history in common" });
@@ -42,11 +43,14 @@ export async function mergeCommits(
 class MergeBaseTrees {
   readonly #repository: OpenRepository;
   readonly #objects: MergeObjects;
+  readonly #attributes: MergeAttributes;
   #merges = 0;
 
-  constructor(repository: OpenRepository, made: NewObjects) {
+  /** @param ours position of the commit whose attributes apply to the merges of merge bases, too */
+  constructor(repository: OpenRepository, made: NewObjects, ours: GraphPosition) {
     this.#repository = repository;
     this.#objects = new MergeObjects(repository, made);
+    this.#attributes = new MergeAttributes(this.#objects, this.treeOf(ours));
   }
 
   /** The tree of a commit. */
@@ -70,7 +74,8 @@ class MergeBaseTrees {
       if (++this.#merges > MAX_BASE_MERGES)
         throw new GitError("too-large", { what: "merge (merges of merge bases)", limit: MAX_BASE_MERGES });
       const base = await this.baseOf(positions, next, depth + 1);
-      const merged = await mergeRoots(this.#objects, [base, tree, this.treeOf(next)], BASE_LABELS, depth + 1);
+      const merge = { objects: this.#objects, attributes: this.#attributes, labels: BASE_LABELS, depth: depth + 1 };
+      const merged = await mergeRoots(merge, [base, tree, this.treeOf(next)]);
       tree = merged.tree;
       positions.push(next);
     }

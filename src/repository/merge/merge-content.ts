@@ -5,6 +5,7 @@ import { mergeLines, type MergedLines } from "../diff/merge-lines.ts";
 import type { LineRange } from "../diff/merged-text.ts";
 import { linesBytes, splitLines, type TextLines } from "../diff/text-lines.ts";
 import type { ConflictKind, Hunk, HunkLines } from "./conflict.ts";
+import type { MergeAttributes, MergeDriver } from "./merge-attributes.ts";
 import type { MergeObjects } from "./merge-objects.ts";
 import type { Version } from "./merged-path.ts";
 
@@ -30,6 +31,7 @@ export interface MergeLabels {
 /** The context of a merge of contents. */
 export interface ContentMerge {
   readonly objects: MergeObjects;
+  readonly attributes: MergeAttributes;
   readonly labels: MergeLabels;
   /** 0, or the depth in merges of merge bases, whose conflicts nobody resolves: they become
    * content. */
@@ -56,10 +58,16 @@ export interface MergedFile {
 }
 
 /** Merges a file: its mode, then its content.
+ * @param path whose attributes decide how
  * @param nesting how much longer conflict markers are, because contents may hold markers already
  * @throws GitError "storage-failed"
  * @see handle_content_merge() in git's merge-ort.c */
-export async function mergeContent(merge: ContentMerge, file: FileVersions, nesting: number): Promise<MergedFile> {
+export async function mergeContent(
+  merge: ContentMerge,
+  path: string,
+  file: FileVersions,
+  nesting: number,
+): Promise<MergedFile> {
   const { base, ours, theirs } = file;
   const isModeMerged = ours.mode === theirs.mode || ours.mode === base?.mode || theirs.mode === base?.mode;
   const mode = ours.mode === theirs.mode || ours.mode === base?.mode ? theirs.mode : ours.mode;
@@ -79,7 +87,9 @@ export async function mergeContent(merge: ContentMerge, file: FileVersions, nest
       if (merge.depth > 0) return { version: base, conflict: "submodule", hunks: [], isTruncated: false };
       return { ...take(ours.oid), conflict: "submodule" };
     default: {
-      const merged = await mergeTexts(merge, { ...file, base: isBaseAlike ? base : null }, nesting);
+      const { name, markerLength } = await merge.attributes.driverOf(path);
+      const texts = { ...file, base: isBaseAlike ? base : null };
+      const merged = await mergeTexts(merge, texts, name, markerLength + nesting);
       return { ...merged, version: { mode, oid: merged.oid }, conflict: merged.conflict ?? conflict };
     }
   }
@@ -88,18 +98,19 @@ export async function mergeContent(merge: ContentMerge, file: FileVersions, nest
 async function mergeTexts(
   { objects, labels, depth }: ContentMerge,
   { base, ours, theirs, paths }: FileVersions,
-  nesting: number,
+  driver: MergeDriver["name"],
+  markerLength: number,
 ): Promise<Omit<MergedFile, "version"> & { oid: Oid }> {
   const oids = [base, ours, theirs].filter((version) => version !== null).map(({ oid }) => oid);
   const isTooLarge = objects
     .sizes(oids)
     .values()
     .some((sizeBytes) => sizeBytes > MAX_TEXT_BYTES);
-  const blobs = isTooLarge ? null : await objects.readBlobs(oids);
+  const blobs = isTooLarge || driver === "binary" ? null : await objects.readBlobs(oids);
   const read = (version: Version | null): Uint8Array =>
     version === null ? new Uint8Array() : blobs!.get(toHex(version.oid))!;
   if (blobs === null || blobs.values().some(isBinary)) {
-    const conflict = blobs === null ? "too large" : "binary";
+    const conflict = isTooLarge && driver !== "binary" ? "too large" : "binary";
     // A merge of merge bases keeps the base's content, so that both sides differ from it.
     const oid = depth === 0 ? ours.oid : (base?.oid ?? objects.add("blob", new Uint8Array()));
     return { oid, conflict, hunks: [], isTruncated: false };
@@ -107,7 +118,8 @@ async function mergeTexts(
   const isMoved = paths[1] !== paths[0] || paths[2] !== paths[0];
   const merged = mergeLines(read(base), read(ours), read(theirs), {
     labels: isMoved ? { ours: `${labels.ours}:${paths[1]}`, theirs: `${labels.theirs}:${paths[2]}` } : labels,
-    markerLength: 7 + nesting,
+    markerLength,
+    takeBoth: driver === "union",
   });
   const oid = objects.add("blob", merged.bytes);
   if (merged.conflicts.length === 0) return { oid, conflict: null, hunks: [], isTruncated: false };

@@ -6,7 +6,8 @@ import { collectPaths, type Roots } from "./collect-paths.ts";
 import { type Conflict, ConflictList } from "./conflict.ts";
 import { followDirectoryRenames } from "./directory-renames.ts";
 import { findSideRenames } from "./find-renames.ts";
-import type { MergeLabels } from "./merge-content.ts";
+import { MergeAttributes } from "./merge-attributes.ts";
+import type { ContentMerge, MergeLabels } from "./merge-content.ts";
 import { MergeObjects } from "./merge-objects.ts";
 import { resolvePaths } from "./resolve-paths.ts";
 
@@ -32,22 +33,17 @@ export async function mergeTrees(
   made: NewObjects,
 ): Promise<MergedTrees> {
   const objects = new MergeObjects(repository, made);
-  const { tree, conflicts } = await mergeRoots(objects, [base, ours, theirs], labels, 0);
+  const attributes = new MergeAttributes(objects, ours);
+  const { tree, conflicts } = await mergeRoots({ objects, attributes, labels, depth: 0 }, [base, ours, theirs]);
   return conflicts.length === 0
     ? { kind: "clean", tree, newObjects: objects.newObjectsOf(tree) }
     : { kind: "conflicts", tree, conflicts };
 }
 
-/** Merges trees as `mergeTrees`.
- * @param depth 0, or the depth in merges of merge bases */
-export async function mergeRoots(
-  objects: MergeObjects,
-  roots: Roots,
-  labels: MergeLabels,
-  depth: number,
-): Promise<{ tree: Oid; conflicts: Conflict[] }> {
+/** Merges trees as `mergeTrees`. */
+export async function mergeRoots(merge: ContentMerge, roots: Roots): Promise<{ tree: Oid; conflicts: Conflict[] }> {
+  const { objects, depth } = merge;
   const conflicts = new ConflictList();
-  const merge = { objects, labels, depth };
   const { paths, candidates } = await collectPaths(objects, roots);
   if (candidates.some(({ relevant, targets }) => relevant.size > 0 && targets.length > 0)) {
     const sides = [

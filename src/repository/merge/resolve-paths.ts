@@ -107,7 +107,7 @@ class PathResolver {
   }
 
   async #resolveContent(path: string, merged: MergedPath, file: FileVersions, besideOf?: Side): Promise<void> {
-    const content = await mergeContent(this.#merge, file, 2 * this.#merge.depth);
+    const content = await mergeContent(this.#merge, path, file, 2 * this.#merge.depth);
     const { version, conflict } = content;
     if (conflict !== null) {
       this.#conflicts.blame(path, conflict);

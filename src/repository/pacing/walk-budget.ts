@@ -9,6 +9,9 @@ const STEPS_PER_TURN = 250_000;
 const STEPS_PER_DIRECTORY = 600;
 const STEPS_PER_ENTRY = 20;
 
+/** Steps that reading one byte of a `.gitattributes` file costs. */
+export const STEPS_PER_ATTRIBUTE_BYTE = 8;
+
 /** Bytes of a kept path that cost a step: it is copied several times on its way to the client. */
 const BYTES_PER_STEP = 32;
 
