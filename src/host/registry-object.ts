@@ -149,7 +149,7 @@ export class RegistryObject extends DurableObject<Env> {
 
   /** @see TokenTable.read */
   readToken(id: string): Token | null {
-    return this.#tokens.read(id);
+    return this.#tokens.read(id, Date.now());
   }
 
   /** @see Registry.targetOf */
@@ -159,12 +159,12 @@ export class RegistryObject extends DurableObject<Env> {
 
   /** @see TokenTable.list */
   listTokens(scope: TokenScope, after: string, limit: number): Token[] {
-    return this.#tokens.list(scope, after, limit);
+    return this.#tokens.list(scope, after, limit, Date.now());
   }
 
   /** @see TokenTable.findUnknown */
   findUnknownTokens(ids: readonly string[], owner: string, repositoryId: string): string[] {
-    return this.#tokens.findUnknown(ids, owner, repositoryId);
+    return this.#tokens.findUnknown(ids, owner, repositoryId, Date.now());
   }
 
   /** @see TokenTable.revoke */
@@ -208,7 +208,7 @@ export class RegistryObject extends DurableObject<Env> {
   /** A token's caller, with its present rights; null: the token is no longer valid. */
   #renew(tokenId: string): Caller | null {
     const knownMs = Date.now();
-    const token = this.#tokens.read(tokenId);
+    const token = this.#tokens.read(tokenId, knownMs);
     const isGood = token !== null && (token.expiresMs === null || token.expiresMs > knownMs);
     return isGood ? { kind: "token", token, knownMs } : null;
   }

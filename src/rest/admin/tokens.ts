@@ -105,7 +105,7 @@ const list = defineRoute("token", {
   request: { query: PageQuery.extend(Scope.shape) },
   responses: {
     200: {
-      description: "One page, including expired tokens.",
+      description: "One page, including tokens that expired within a day.",
       ...json(z.object({ tokens: z.array(TokenSchema), nextCursor: NextCursor }).openapi("Tokens")),
     },
     ...failures(),

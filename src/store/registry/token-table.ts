@@ -18,6 +18,7 @@ CREATE TABLE IF NOT EXISTS tokens (
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS tokens_of_owner ON tokens(owner, id);
 CREATE INDEX IF NOT EXISTS tokens_of_repository ON tokens(repository, id);
+CREATE INDEX IF NOT EXISTS tokens_by_end ON tokens(expires_ms) WHERE expires_ms IS NOT NULL;
 `;
 
 /** Precision of a token's time of last use, since each update is a write. */
@@ -25,6 +26,16 @@ const USE_STEP_MS = 60 * 60_000;
 
 /** Maximum number of tokens of one owner, or of one repository. */
 export const MAX_TOKENS = 1_000;
+
+/** How long an expired token is still shown: its owner may look for why it is refused. */
+export const SHOWN_EXPIRED_MS = 24 * 60 * 60_000;
+
+/** Tokens of which nothing is shown any more that are removed whenever one is made: more than are
+ * made. */
+const REMOVED_AT_ONCE = 100;
+
+/** SQL: whether a token is shown, given what `shownFrom` returns. */
+const IS_SHOWN = "(expires_ms IS NULL OR expires_ms > ?)";
 
 /** A token to create. */
 export type NewToken = Pick<Token, "id" | "name" | "scope" | "right" | "refs" | "expiresMs">;
@@ -45,7 +56,7 @@ const COLUMNS = `id, name, owner, repository, rights, refs, created_ms AS create
   used_ms AS lastUsedMs`;
 
 /** The tokens of a deployment, by their hashes. A token's secret is shown to its creator once and
- * stored nowhere. */
+ * stored nowhere. A token goes a day after it has expired: its row when another is made. */
 export class TokenTable {
   readonly #sql: Sql;
 
@@ -54,13 +65,19 @@ export class TokenTable {
     this.#sql = sql;
   }
 
-  /** Stores a token.
+  /** Stores a token, and removes some that expired long ago.
    * @param hash
    * @see hashToken
    * @returns null: its scope already has `MAX_TOKENS` */
   create(token: NewToken, hash: string, nowMs: number): Token | null {
     const { id, name, scope, right, refs, expiresMs } = token;
-    if (this.list(scope, "", MAX_TOKENS).length === MAX_TOKENS) return null;
+    this.#sql.exec(
+      `DELETE FROM tokens WHERE id IN
+        (SELECT id FROM tokens WHERE expires_ms IS NOT NULL AND expires_ms <= ? LIMIT ?)`,
+      shownFrom(nowMs),
+      REMOVED_AT_ONCE,
+    );
+    if (this.#count(scope, nowMs) >= MAX_TOKENS) return null;
     this.#sql.exec(
       `INSERT INTO tokens (id, hash, name, owner, repository, rights, refs, created_ms, expires_ms)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -96,25 +113,32 @@ export class TokenTable {
   }
 
   /** A token by its id; null: there is none. */
-  read(id: string): Token | null {
-    const [row] = this.#sql.exec<Row>(`SELECT ${COLUMNS} FROM tokens WHERE id = ?`, id).toArray();
+  read(id: string, nowMs: number): Token | null {
+    const query = `SELECT ${COLUMNS} FROM tokens WHERE id = ? AND ${IS_SHOWN}`;
+    const [row] = this.#sql.exec<Row>(query, id, shownFrom(nowMs)).toArray();
     return row === undefined ? null : toToken(row);
   }
 
-  /** The tokens with exactly this scope, including expired ones, by id.
+  /** The tokens with exactly this scope, by id, including those that expired within a day.
    * @param after only ids after this one, "": from the beginning */
-  list(scope: TokenScope, after: string, limit: number): Token[] {
-    const [column, value] = "owner" in scope ? ["owner", scope.owner] : ["repository", scope.repositoryId];
-    const query = `SELECT ${COLUMNS} FROM tokens WHERE ${column} = ? AND id > ? ORDER BY id LIMIT ?`;
-    return this.#sql.exec<Row>(query, value, after, limit).toArray().map(toToken);
+  list(scope: TokenScope, after: string, limit: number, nowMs: number): Token[] {
+    const [column, value] = columnOf(scope);
+    const query = `SELECT ${COLUMNS} FROM tokens WHERE ${column} = ? AND id > ? AND ${IS_SHOWN} ORDER BY id LIMIT ?`;
+    return this.#sql.exec<Row>(query, value, after, shownFrom(nowMs), limit).toArray().map(toToken);
+  }
+
+  #count(scope: TokenScope, nowMs: number): number {
+    const [column, value] = columnOf(scope);
+    const query = `SELECT count(*) AS count FROM tokens WHERE ${column} = ? AND ${IS_SHOWN}`;
+    return this.#sql.exec<{ count: number }>(query, value, shownFrom(nowMs)).one().count;
   }
 
   /** Those of the ids that belong to no token for a repository or for its owner.
    * @returns in the given order, each once */
-  findUnknown(ids: readonly string[], owner: string, repositoryId: string): string[] {
+  findUnknown(ids: readonly string[], owner: string, repositoryId: string, nowMs: number): string[] {
     const query = `SELECT DISTINCT value AS id FROM json_each(?) WHERE NOT EXISTS
-      (SELECT 1 FROM tokens WHERE id = value AND (owner = ? OR repository = ?))`;
-    const rows = this.#sql.exec<{ id: string }>(query, JSON.stringify(ids), owner, repositoryId);
+      (SELECT 1 FROM tokens WHERE id = value AND (owner = ? OR repository = ?) AND ${IS_SHOWN})`;
+    const rows = this.#sql.exec<{ id: string }>(query, JSON.stringify(ids), owner, repositoryId, shownFrom(nowMs));
     return rows.toArray().map(({ id }) => id);
   }
 
@@ -128,6 +152,15 @@ export class TokenTable {
   revokeAllOf(repositoryId: string): void {
     this.#sql.exec("DELETE FROM tokens WHERE repository = ?", repositoryId);
   }
+}
+
+/** Tokens that had expired by then (ms since 1970) are not shown any more. */
+function shownFrom(nowMs: number): number {
+  return nowMs - SHOWN_EXPIRED_MS;
+}
+
+function columnOf(scope: TokenScope): ["owner" | "repository", string] {
+  return "owner" in scope ? ["owner", scope.owner] : ["repository", scope.repositoryId];
 }
 
 function toToken({ owner, repository, rights, refs, ...rest }: Row): Token {
