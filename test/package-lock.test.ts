@@ -1,5 +1,5 @@
-/** `npm ci` installs exactly what the lock file says, to the byte. */
-import { readFileSync } from "node:fs";
+/** `npm ci` installs exactly what the lock file says, to the byte, and CI runs what is pinned. */
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
@@ -90,3 +90,15 @@ test("the project names exact versions", () => {
 function isSum(integrity: string | undefined): boolean {
   return /^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity ?? "");
 }
+
+test("what CI runs of others is named by its commit, with the version beside it", () => {
+  const folder = join(PROJECT, ".github/workflows");
+  const used = readdirSync(folder).flatMap((name) =>
+    readFileSync(join(folder, name), "utf8")
+      .split("\n")
+      .filter((line) => /\buses:/.test(line)),
+  );
+  expect(used.length).toBeGreaterThan(0);
+  const pinned = /^\s*(- )?uses: (\.\/\S+|[\w.-]+\/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+)$/;
+  expect(used.filter((line) => !pinned.test(line))).toEqual([]);
+});
