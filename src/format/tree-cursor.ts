@@ -192,3 +192,31 @@ export class TreeIndex {
     return null;
   }
 }
+
+/** Names to be found in many trees, each of which is passed once. */
+export class EntryNames {
+  /** In the order of a tree. Each name has two places: as a file and as a directory. */
+  readonly #places: readonly { readonly key: Uint8Array; readonly name: string }[];
+
+  /** @param names byte strings */
+  constructor(names: readonly string[]) {
+    const keys = names.flatMap((name) => [[name, name] as const, [`${name}/`, name] as const]);
+    keys.sort(([a], [b]) => (a < b ? -1 : 1));
+    this.#places = keys.map(([key, name]) => ({ key: fromByteString(key), name }));
+  }
+
+  /** Finds the entries that a tree has of them, by name. Nothing of the content is kept.
+   * @param content of a tree that passed fsck and so is sorted */
+  find(content: Uint8Array): Map<string, TreeEntry> {
+    const found = new Map<string, TreeEntry>();
+    const cursor = new TreeCursor(content);
+    for (let i = 0; i < this.#places.length && !cursor.isAtEnd;) {
+      const { key, name } = this.#places[i]!;
+      const order = cursor.compareKey(key);
+      if (order === 0) found.set(name, { mode: cursor.mode, name, oid: cursor.oid.slice() });
+      if (order >= 0) i += 1;
+      else cursor.advance();
+    }
+    return found;
+  }
+}

@@ -37,7 +37,7 @@ import {
   syncMirror,
 } from "./mirrors/mirrors.ts";
 import { mergeBase } from "./history/merge-base.ts";
-import { listDirectory, listFiles } from "./files/list-files.ts";
+import { listDirectory, listFiles, listTree } from "./files/list-files.ts";
 import { locateBlob, locateFile } from "./files/locate-file.ts";
 import { planFiles } from "./files/plan-files.ts";
 import { readObject } from "./files/read-object.ts";
@@ -147,6 +147,7 @@ const CALLS = {
   mergeBase,
   listDirectory,
   listFiles,
+  listTree,
   locateBlob,
   locateFile,
   planFiles,

@@ -26,6 +26,7 @@ export const PAGES: readonly WalkedPage[] = [
   { name: "directory of a branch with a slash", path: "/walk/repo/tree/feature/one/src", says: "feature/one" },
   { name: "directory of a tag", path: "/walk/repo/tree/v1.0", says: "v1.0" },
   { name: "directory of a commit", path: "/walk/repo/tree/:head/src", says: "Commit" },
+  { name: "directory, a wrong cursor", path: "/walk/repo/tree/main/src?after=AAAA", status: 422, says: "cursor" },
   { name: "file", path: "/walk/repo/blob/main/src/code.ts", says: "export const one" },
   { name: "file of a commit", path: "/walk/repo/blob/:head/src/code.ts", says: "export const one" },
   { name: "file in all colours of programs", path: "/walk/repo/blob/main/src/colours.rs", says: "println" },

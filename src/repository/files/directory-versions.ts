@@ -1,6 +1,7 @@
 import { TREE } from "../../format/object.ts";
 import { concatOids } from "../../format/oid.ts";
-import { parseTree, type TreeEntry } from "../../format/tree.ts";
+import type { TreeEntry } from "../../format/tree.ts";
+import { EntryNames, TreeIndex } from "../../format/tree-cursor.ts";
 import { findTreeEntry } from "../../format/tree-splice.ts";
 import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
@@ -10,11 +11,18 @@ import type { WorkBudget } from "../pacing/work-budget.ts";
 /** Entries of a version that are searched for one by one. Whoever wants more, wants most. */
 const MAX_SEARCHES = 8;
 
+/** Bytes of a version above which the wanted entries are taken out of it at once: the others do not
+ * stay in memory. */
+const LARGE_BYTES = 64 * 1024;
+
+/** Bytes of a version that are passed in the time of one of `WorkBudget`'s steps. */
+const BYTES_PER_STEP = 8 * 1024;
+
 /** A version of a directory. Most are asked for one entry: the one that filters say has changed. */
 export class Listing {
   readonly #content: Uint8Array;
   #searches = 0;
-  #entries: ReadonlyMap<string, TreeEntry> | null = null;
+  #index: TreeIndex | null = null;
 
   /** @param content of the tree */
   constructor(content: Uint8Array) {
@@ -25,7 +33,20 @@ export class Listing {
    * @returns null: there is none */
   find(name: string): TreeEntry | null {
     if (this.#searches++ < MAX_SEARCHES) return findTreeEntry(this.#content, name);
-    this.#entries ??= new Map(parseTree(this.#content).map((entry) => [entry.name, entry]));
+    this.#index ??= new TreeIndex(this.#content);
+    return this.#index.find(name);
+  }
+}
+
+/** The wanted entries of a large version. */
+class ShortListing {
+  readonly #entries: ReadonlyMap<string, TreeEntry>;
+
+  constructor(entries: ReadonlyMap<string, TreeEntry>) {
+    this.#entries = entries;
+  }
+
+  find(name: string): TreeEntry | null {
     return this.#entries.get(name) ?? null;
   }
 }
@@ -36,11 +57,14 @@ export class DirectoryVersions {
   readonly #parts: readonly string[];
   /** By the commit's root tree: object number of the directory; 0: missing there. */
   #directories = new Map<ObjectNumber, ObjectNumber>();
-  #listings = new Map<ObjectNumber, Listing>();
+  #listings = new Map<ObjectNumber, Pick<Listing, "find">>();
+  readonly #names: EntryNames;
 
-  /** @param path byte string, "" for the root */
-  constructor(repository: OpenRepository, path: string) {
+  /** @param path byte string, "" for the root
+   * @param names byte strings: entries that are asked for */
+  constructor(repository: OpenRepository, path: string, names: readonly string[]) {
     this.#repository = repository;
+    this.#names = new EntryNames(names);
     this.#parts = path === "" ? [] : path.split("/");
   }
 
@@ -50,37 +74,49 @@ export class DirectoryVersions {
   }
 
   /** The directory below a root tree that was read; null: missing there. */
-  get(root: ObjectNumber): Listing | null {
+  get(root: ObjectNumber): Pick<Listing, "find"> | null {
     return this.#listings.get(this.#directories.get(root)!) ?? null;
   }
 
-  /** Reads the directory below these root trees; forgets what was read before.
+  /** Reads the directory below these root trees; forgets what was read before, unless the time is
+   * over before all are read.
    * @throws GitError "storage-failed" when a tree cannot be read */
   async load(roots: Iterable<ObjectNumber>, budget: WorkBudget): Promise<void> {
     const directories = new Map(Iterator.from(roots).map((root) => [root, root] as const));
     for (const part of this.#parts) {
-      const below = await this.#read(directories.values(), budget, (listing) => listing.find(part)?.oid ?? null);
+      const below = await this.#read(
+        directories.values(),
+        budget,
+        (content) => findTreeEntry(content, part)?.oid.slice() ?? null,
+      );
+      if (below === null) return;
       const oids = [...below].filter(([, oid]) => oid !== null);
       const { number, type } = this.#repository.tables.objects.lookupMany(concatOids(oids.map(([, oid]) => oid!)));
       const isTree = new Map(oids.map(([tree], i) => [tree, type[i] === TREE ? number[i]! : 0]));
       for (const [root, tree] of directories) directories.set(root, isTree.get(tree) ?? 0);
     }
-    this.#listings = await this.#read(directories.values(), budget, (listing) => listing);
+    const listings = await this.#read(directories.values(), budget, (content) =>
+      content.length > LARGE_BYTES ? new ShortListing(this.#names.find(content)) : new Listing(content),
+    );
+    if (listings === null) return;
+    this.#listings = listings;
     this.#directories = directories;
   }
 
-  /** Reads the trees that the commits have reached on the way down. */
+  /** Reads the trees that the commits have reached on the way down.
+   * @returns null: the time was over before */
   async #read<Result>(
     trees: Iterable<ObjectNumber>,
     budget: WorkBudget,
-    use: (listing: Listing) => Result,
-  ): Promise<Map<ObjectNumber, Result>> {
+    use: (content: Uint8Array) => Result,
+  ): Promise<Map<ObjectNumber, Result> | null> {
     const results = new Map<ObjectNumber, Result>();
     const numbers = new Set(trees);
     numbers.delete(0);
     for await (const [number, { bytes }] of this.#repository.reader.readEach(NumberSet.fromUnsorted(numbers))) {
-      results.set(number, use(new Listing(bytes)));
-      await budget.step();
+      if (budget.isSpent && results.size > 0) return null;
+      results.set(number, use(bytes));
+      await budget.step(1 + Math.floor(bytes.length / BYTES_PER_STEP));
     }
     return results;
   }

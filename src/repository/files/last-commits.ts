@@ -29,6 +29,9 @@ type KnownCommits = ReadonlyMap<string, ObjectNumber>;
 const memoryOf = newWalkMemory<KnownCommits>(4 * 1024 * 1024);
 const KNOWN_BYTES = 200;
 
+/** Entries of a directory that are remembered: those of five pages. */
+const MAX_KNOWN = 5_000;
+
 /** The commit that last touched each entry of a directory. */
 export interface LastCommits {
   /** Each once. */
@@ -51,6 +54,11 @@ export async function findLastCommits(
   const memory = memoryOf(repository.state);
   const found = await new LastCommitsWalk(repository, path, entries, memory).run(tip);
   const known = new Map(Array.from(found, ([i, commit]) => [toKey(entries[i]!), commit]));
+  // Other parts of the directory stay known, as far as there is room.
+  for (const [key, commit] of memory.find(path, tip) ?? []) {
+    if (known.size >= MAX_KNOWN) break;
+    known.set(key, commit);
+  }
   memory.keep(path, tip, known, known.size * KNOWN_BYTES);
   return showCommits(repository, found, entries.length);
 }
@@ -89,7 +97,8 @@ class LastCommitsWalk {
     this.#path = path;
     this.#memory = memory;
     this.#entries = entries;
-    this.#versions = new DirectoryVersions(repository, path);
+    const names = entries.map(({ name }) => name);
+    this.#versions = new DirectoryVersions(repository, path, names);
     this.#ahead = Math.max(2, Math.min(COMMITS_AHEAD, Math.floor(ENTRIES_AHEAD / (entries.length + 1))));
     this.#hashes = hashPath(path);
     this.#hashesOf = entries.map(({ name }) => hashPath(path === "" ? name : `${path}/${name}`));
@@ -213,7 +222,7 @@ function toKey({ name, mode, oid }: TreeEntry): string {
   return `${mode} ${toHex(oid)} ${name}`;
 }
 
-function isSame(entry: TreeEntry, listing: Listing | null): boolean {
+function isSame(entry: TreeEntry, listing: Pick<Listing, "find"> | null): boolean {
   const other = listing?.find(entry.name) ?? null;
   return other !== null && other.mode === entry.mode && equalOids(other.oid, entry.oid);
 }

@@ -3,13 +3,16 @@ import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { GitError } from "../../format/errors.ts";
 import { MAX_WALK_STEPS } from "../../format/limits.ts";
 import { type Oid, toHex } from "../../format/oid.ts";
-import { parseTree, type TreeEntry } from "../../format/tree.ts";
+import type { TreeEntry } from "../../format/tree.ts";
+import type { TreeCursor } from "../../format/tree-cursor.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { peel, resolveCommit, type Revision } from "../objects/revision.ts";
 import { readTree } from "../objects/tree-contents.ts";
 import { entryAt } from "../objects/tree-path.ts";
 import { WalkBudget } from "../pacing/walk-budget.ts";
+import { MAX_ENTRIES_PER_PAGE, pickEntries } from "./directory-page.ts";
 import { type FileColumns, toFileColumns } from "./file-columns.ts";
+import { findTyped } from "./locate-file.ts";
 import { findLfsFiles, type LfsFile } from "./lfs-files.ts";
 import { findLastCommits, type LastCommits } from "./last-commits.ts";
 import { type TreeFile, walkFiles } from "./tree-files.ts";
@@ -29,9 +32,23 @@ export interface DirectoryRequest {
   readonly lastCommits: boolean;
   /** Whether to say which entries are pointers of Git LFS. */
   readonly lfs?: boolean;
+  /** `next` of the part before, a byte string. Default: from the beginning. */
+  readonly after?: string;
+  /** Entries at most. Default: `MAX_ENTRIES_PER_PAGE`. */
+  readonly limit?: number;
 }
 
-/** A directory of a commit. */
+/** How a directory is read. */
+export interface DirectoryReading extends Pick<DirectoryRequest, "lastCommits" | "lfs" | "after" | "limit"> {
+  /** Whether directories come before all files. Default: the order of the tree. */
+  readonly directoriesFirst?: boolean;
+  /** Bytes that are shown with each name. Default: those of the directory's path. */
+  readonly prefixBytes?: number;
+  /** Is shown each entry of the whole directory. */
+  readonly look?: (cursor: TreeCursor) => void;
+}
+
+/** A directory of a commit, or a part of it. */
 export interface Directory {
   /** Ids in hex. */
   readonly commit: string;
@@ -41,9 +58,14 @@ export interface Directory {
   readonly lastCommits: LastCommits | null;
   /** Those of the entries that are pointers of Git LFS, if asked for. */
   readonly lfs: readonly LfsFile[];
+  /** How many entries precede the part, and how many the directory has. */
+  readonly start: number;
+  readonly total: number;
+  /** `after` for the next part; null: this is the last. */
+  readonly next: string | null;
 }
 
-/** Lists a directory. Reads its tree and those on the way there, and no blobs.
+/** Lists a part of a directory. Reads its tree and those on the way there, and no blobs.
  * @throws GitError "not-found", "wrong-type" when the path is a file's, and as `resolveCommit` */
 export async function listDirectory(
   repository: OpenRepository,
@@ -57,10 +79,19 @@ export async function readDirectory(
   repository: OpenRepository,
   commit: Revision,
   path: string,
-  { lastCommits, lfs = false }: Pick<DirectoryRequest, "lastCommits" | "lfs">,
+  {
+    lastCommits,
+    lfs = false,
+    after = "",
+    limit = MAX_ENTRIES_PER_PAGE,
+    directoriesFirst = false,
+    prefixBytes = path.length,
+    look,
+  }: DirectoryReading,
 ): Promise<Directory> {
   const tree = await treeAt(repository, commit, path);
-  const entries = parseTree(await readTree(repository, tree.oid));
+  const part = { after, limit, directoriesFirst, prefixBytes };
+  const { entries, ...place } = await pickEntries(await readTree(repository, tree.oid), part, look);
   const files = entries.map(({ name, mode, oid }) => ({ path: name, mode, oid }));
   const columns = toFileColumns(repository.tables.objects, files);
   return {
@@ -69,6 +100,42 @@ export async function readDirectory(
     entries: columns,
     lfs: lfs ? findLfsFiles(repository.tables, columns) : [],
     lastCommits: lastCommits ? await findLastCommits(repository, commit.number, path, entries) : null,
+    ...place,
+  };
+}
+
+/** A request for a part of a tree, by its id. */
+export interface TreeRequest {
+  /** Hex. */
+  readonly oid: string;
+  /** @see DirectoryRequest */
+  readonly after: string;
+  readonly limit: number;
+}
+
+/** A part of a tree, in its order. */
+export interface TreePart {
+  /** Byte strings. */
+  readonly names: string[];
+  /** As written. */
+  readonly modes: number[];
+  /** Hex. */
+  readonly oids: string[];
+  /** `after` for the next part; null: this is the last. */
+  readonly next: string | null;
+}
+
+/** Reads a part of a tree that is in the repository.
+ * @throws GitError "not-found", "wrong-type" */
+export async function listTree(repository: OpenRepository, { oid, ...part }: TreeRequest): Promise<TreePart> {
+  const row = findTyped(repository, oid, "tree");
+  const content = await readTree(repository, row.oid);
+  const { entries, next } = await pickEntries(content, { ...part, directoriesFirst: false, prefixBytes: 0 });
+  return {
+    names: entries.map(({ name }) => name),
+    modes: entries.map(({ mode }) => mode),
+    oids: entries.map((entry) => toHex(entry.oid)),
+    next,
   };
 }
 

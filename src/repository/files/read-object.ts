@@ -11,10 +11,10 @@ export const MAX_SHOWN_BYTES = 8 * 1024 * 1024;
 export interface ObjectRequest {
   /** Hex. */
   readonly oid: string;
-  readonly type: Exclude<ObjectType, "blob">;
+  readonly type: Exclude<ObjectType, "blob" | "tree">;
 }
 
-/** Reads an object other than a blob.
+/** Reads a commit or a tag.
  * @throws GitError "not-found", "wrong-type", "too-large" */
 export async function readObject(repository: OpenRepository, { oid, type }: ObjectRequest): Promise<Uint8Array> {
   const { number, size } = findTyped(repository, oid, type);

@@ -1,6 +1,7 @@
 import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import type { Oid } from "../../format/oid.ts";
-import { isTreeMode, parseTree, typeOfMode } from "../../format/tree.ts";
+import { isTreeMode, typeOfMode } from "../../format/tree.ts";
+import { findTreeEntry } from "../../format/tree-splice.ts";
 import type { OpenRepository } from "./open-repository.ts";
 
 /** The entry at a path. */
@@ -20,8 +21,8 @@ export async function entryAt(repository: OpenRepository, tree: ObjectNumber, pa
   const parts = path.split("/");
   let number = tree;
   for (const [depth, part] of parts.entries()) {
-    const entry = parseTree((await repository.reader.read(number)).bytes).find(({ name }) => name === part);
-    if (entry === undefined) return null;
+    const entry = findTreeEntry((await repository.reader.read(number)).bytes, part);
+    if (entry === null) return null;
     const isLast = depth === parts.length - 1;
     if (!isLast && !isTreeMode(entry.mode)) return null;
     number = typeOfMode(entry.mode) === "commit" ? 0 : repository.numberOf(entry.oid);

@@ -1,3 +1,4 @@
+import { decodeCursor, encodeCursor } from "../../format/cursor.ts";
 import { GitError } from "../../format/errors.ts";
 import { toHex } from "../../format/oid.ts";
 import { isFileMode, isTreeMode, typeOfMode } from "../../format/tree.ts";
@@ -9,8 +10,8 @@ import type { CommitRecord } from "../objects/commit-record.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { peel, type Revision } from "../objects/revision.ts";
 import { entryAt, type PathEntry } from "../objects/tree-path.ts";
-import { openTarget, type PageRevision } from "./page-revision.ts";
-import { type Readme, readReadme } from "./readme.ts";
+import { openTarget, type PageRevision, type PageTarget } from "./page-revision.ts";
+import { type Readme, ReadmeFinder } from "./readme.ts";
 import { listChoices, type RefChoices } from "./ref-choices.ts";
 
 /** Bytes of a file that a page shows. */
@@ -22,6 +23,8 @@ export interface PathRequest {
   readonly parts: readonly string[];
   /** Whether to read the content of a file. */
   readonly content: boolean;
+  /** `next` of the directory's page before; null: this is the first. */
+  readonly after: string | null;
 }
 
 /** What the page of a path shows. */
@@ -40,7 +43,10 @@ export interface PathPage {
 export interface ShownDirectory {
   readonly kind: "directory";
   readonly directory: Directory;
+  /** Null: there is none, or this is not the directory's first page. */
   readonly readme: Readme | null;
+  /** `after` of its next page; null: this is the last. */
+  readonly next: string | null;
 }
 
 /** A file, or a symbolic link, whose content is its target. */
@@ -65,15 +71,16 @@ export interface ShownSubmodule {
 }
 
 /** Reads what is at a path.
- * @throws GitError "not-found", and as `resolveCommit` */
-export async function pathPage(repository: OpenRepository, { parts, content }: PathRequest): Promise<PathPage> {
-  const { revision, commit, path } = await openTarget(repository, parts);
+ * @throws GitError "not-found", "invalid" for `after`, and as `resolveCommit` */
+export async function pathPage(repository: OpenRepository, { parts, content, after }: PathRequest): Promise<PathPage> {
+  const target = await openTarget(repository, parts);
+  const { revision, commit, path } = target;
   const root = peel(repository, commit, "tree");
   const entry = path === "" ? null : await entryAt(repository, root.number, path);
   if (path !== "" && entry === null) throw new GitError("not-found", { what: "path" });
   const shown =
     entry === null || isTreeMode(entry.mode)
-      ? await showDirectory(repository, commit, path)
+      ? await showDirectory(repository, target, after)
       : await showEntry(repository, entry, content);
   return {
     revision,
@@ -84,9 +91,36 @@ export async function pathPage(repository: OpenRepository, { parts, content }: P
   };
 }
 
-async function showDirectory(repository: OpenRepository, commit: Revision, path: string): Promise<ShownDirectory> {
-  const directory = await readDirectory(repository, commit, path, { lastCommits: true });
-  return { kind: "directory", directory, readme: await readReadme(repository, directory.entries) };
+/** Reads a page of a directory, directories first.
+ * @param after `next` of the page before; null: this is the first
+ * @throws GitError as `readDirectory`, "invalid" for `after` */
+export async function showDirectory(
+  repository: OpenRepository,
+  { revision, commit, path }: PageTarget,
+  after: string | null,
+): Promise<ShownDirectory> {
+  const readme = new ReadmeFinder();
+  const directory = await readDirectory(repository, commit, path, {
+    lastCommits: true,
+    directoriesFirst: true,
+    // Each entry's link has them.
+    prefixBytes: revision.name.length + path.length,
+    after: after === null ? "" : decodeCursor(after, readPlace),
+    look: readme.look,
+  });
+  return {
+    kind: "directory",
+    directory,
+    readme: after === null ? await readme.read(repository) : null,
+    next: directory.next === null ? null : encodeCursor([directory.next]),
+  };
+}
+
+/** @throws RangeError */
+function readPlace(value: unknown): string {
+  if (!Array.isArray(value) || value.length !== 1 || typeof value[0] !== "string")
+    throw new RangeError("it is no place");
+  return value[0];
 }
 
 async function showEntry(

@@ -1,14 +1,13 @@
 import { formatEventId } from "../../format/event-id.ts";
 import { toHex } from "../../format/oid.ts";
 import { newestEvent } from "../events/events.ts";
-import { type Directory, readDirectory } from "../files/list-files.ts";
 import { type CommitRecord, toCommitRecord } from "../objects/commit-record.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import type { Revision } from "../objects/revision.ts";
 import { BRANCHES } from "../refs/move-ref.ts";
 import { type Languages, languages } from "../tally/languages.ts";
 import { openTarget, type PageRevision } from "./page-revision.ts";
-import { type Readme, readReadme } from "./readme.ts";
+import { showDirectory, type ShownDirectory } from "./path-page.ts";
 import { listChoices, type RefChoices } from "./ref-choices.ts";
 
 /** What the page of a repository shows. */
@@ -28,8 +27,7 @@ export interface HeadPart {
   readonly commit: CommitRecord;
   /** How many commits it reaches, itself included. */
   readonly commitCount: number;
-  readonly directory: Directory;
-  readonly readme: Readme | null;
+  readonly shown: ShownDirectory;
   readonly languages: Languages["languages"];
 }
 
@@ -48,14 +46,13 @@ export async function repositoryPage(repository: OpenRepository): Promise<Reposi
 }
 
 async function readHead(repository: OpenRepository): Promise<HeadPart> {
-  const { revision, commit } = await openTarget(repository, []);
-  const directory = await readDirectory(repository, commit, "", { lastCommits: true });
+  const target = await openTarget(repository, []);
+  const { revision, commit } = target;
   return {
     revision,
     commit: await readCommit(repository, commit),
     commitCount: countCommits(repository, commit),
-    directory,
-    readme: await readReadme(repository, directory.entries),
+    shown: await showDirectory(repository, target, null),
     languages: (await languages(repository, revision.commit)).languages,
   };
 }

@@ -3,7 +3,7 @@ import { checkConditions } from "../../format/conditional-request.ts";
 
 /** Part of every entity tag. It grows when the shape of an answer changes, so that old tags no
  * longer match. */
-const SHAPE = 1;
+const SHAPE = 2;
 
 /** For URLs that contain a whole object id: their answers may be cached for ever. */
 export const FOR_EVER = "private, max-age=31536000, immutable";

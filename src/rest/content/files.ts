@@ -5,6 +5,7 @@ import { isHexOid, OID_BYTES, toHex } from "../../format/oid.ts";
 import { formatMode, isTreeMode, SYMLINK_MODE, typeOfMode } from "../../format/tree.ts";
 import type { FileColumns } from "../../repository/files/file-columns.ts";
 import type { LfsFile } from "../../repository/files/lfs-files.ts";
+import { MAX_ENTRIES_PER_PAGE } from "../../repository/files/directory-page.ts";
 import { MAX_FILES_PER_PAGE } from "../../repository/files/list-files.ts";
 import { answerByIds } from "../common/conditional.ts";
 import { failures } from "../common/error.ts";
@@ -47,6 +48,7 @@ const DirectorySchema = z
         }),
       }),
     ),
+    nextCursor: NextCursor,
     commits: z.array(CommitSchema).openapi({ description: "the commits named by `lastCommit`" }),
     truncated: z.boolean().openapi({ description: "whether time ran out before every `lastCommit` was found" }),
   })
@@ -78,11 +80,17 @@ const list = defineRoute("read", {
         .enum(["true", "false"])
         .default("false")
         .openapi({ description: "whether to include the last commit that changed each entry" }),
+      limit: z.coerce.number().int().min(1).max(MAX_ENTRIES_PER_PAGE).default(MAX_ENTRIES_PER_PAGE),
+      cursor: PageQuery.shape.cursor,
       lfs: Lfs,
     }),
   },
   responses: {
-    200: { description: "The entries of the directory.", ...json(DirectorySchema) },
+    200: {
+      description:
+        "The entries of the directory, in the order of its tree. All pages show the commit of the first page. A page has fewer entries than `limit` when their paths are long.",
+      ...json(DirectorySchema),
+    },
     304: { description: "Not modified." },
     ...failures(),
   },
@@ -120,10 +128,17 @@ const Cursor = z.object({ commit: OidSchema, after: z.string() });
  * commit. */
 export const filesRoutes = newRoutes()
   .openapi(list, async (context) => {
-    const { ref, path: text, lastCommit, lfs } = context.req.valid("query");
+    const { ref, path: text, lastCommit, limit, cursor: from, lfs } = context.req.valid("query");
     const path = encodeText(text);
+    const cursor = decodeCursor(from, Cursor);
     const wanted = { lastCommits: lastCommit === "true", lfs: lfs === "true" };
-    const directory = await repositoryOf(context).listDirectory({ ref: encodeText(ref), path, ...wanted });
+    const directory = await repositoryOf(context).listDirectory({
+      ref: cursor?.commit ?? encodeText(ref),
+      path,
+      after: cursor?.after ?? "",
+      limit,
+      ...wanted,
+    });
     const { commits = [], indexes } = directory.lastCommits ?? {};
     const oids = commits.map(({ oid }) => oid);
     const files = showFiles(directory.entries, path === "" ? "" : `${path}/`);
@@ -133,11 +148,14 @@ export const filesRoutes = newRoutes()
       ...(indexes === undefined ? {} : { lastCommit: oids[indexes[i]!] ?? null }),
     }));
     const truncated = indexes?.includes(-1) ?? false;
-    const { commit, tree } = directory;
-    const answer = () => context.json({ commit, tree, path: text, entries, commits, truncated }, 200);
+    const { commit, tree, next } = directory;
+    const nextCursor = next === null ? null : encodeCursor({ commit, after: next });
+    const answer = () => context.json({ commit, tree, path: text, entries, nextCursor, commits, truncated }, 200);
     // An incomplete answer must not be cached: the next one may be complete.
     if (truncated) return answer();
-    return (await answerByIds(context, [commit], isHexOid(ref), answer)) as ReturnType<typeof answer>;
+    return (await answerByIds(context, [commit], cursor !== null || isHexOid(ref), answer)) as ReturnType<
+      typeof answer
+    >;
   })
   .openapi(listAll, async (context) => {
     const query = context.req.valid("query");

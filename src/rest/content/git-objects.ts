@@ -1,14 +1,17 @@
 import { z } from "@hono/zod-openapi";
 import { decodeText } from "../../format/byte-string.ts";
+import { encodeCursor } from "../../format/cursor.ts";
 import { checkLimit } from "../../format/limits.ts";
 import { toHex } from "../../format/oid.ts";
 import { parseTag } from "../../format/tag.ts";
-import { formatMode, parseTree, typeOfMode } from "../../format/tree.ts";
+import { formatMode, typeOfMode } from "../../format/tree.ts";
 import { toCommitRecord, toIdentRecord } from "../../repository/objects/commit-record.ts";
 import { BlobReader } from "../../repository/files/blob-reader.ts";
+import { MAX_ENTRIES_PER_PAGE } from "../../repository/files/directory-page.ts";
 import { MAX_SHOWN_BYTES } from "../../repository/files/read-object.ts";
 import { answerByIds } from "../common/conditional.ts";
 import { failures } from "../common/error.ts";
+import { decodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import { CommitSchema, IdentSchema, ModeSchema, OidSchema, RepositoryParams, json } from "../common/schemas.ts";
 
@@ -34,6 +37,7 @@ const TreeSchema = z
         oid: OidSchema,
       }),
     ),
+    nextCursor: NextCursor,
   })
   .openapi("Tree");
 
@@ -49,12 +53,21 @@ const TagSchema = z
   .openapi("TagObject");
 
 function describe<Schema extends z.ZodType, const Path extends string>(path: Path, summary: string, schema: Schema) {
+  return describeWith(path, summary, schema, z.object({}));
+}
+
+function describeWith<Schema extends z.ZodType, const Path extends string, Query extends z.ZodObject>(
+  path: Path,
+  summary: string,
+  schema: Schema,
+  query: Query,
+) {
   return defineRoute("read", {
     method: "get",
     path,
     tags: ["git objects"],
     summary,
-    request: { params: RepositoryParams.extend({ oid: OidSchema }) },
+    request: { params: RepositoryParams.extend({ oid: OidSchema }), query },
     responses: {
       200: { description: "The object.", ...json(schema) },
       304: { description: "Not modified: objects never change." },
@@ -64,7 +77,15 @@ function describe<Schema extends z.ZodType, const Path extends string>(path: Pat
 }
 
 const readBlob = describe("/repos/{owner}/{repo}/git/blob/{oid}", "Read a blob", BlobSchema);
-const readTree = describe("/repos/{owner}/{repo}/git/tree/{oid}", "Read a tree", TreeSchema);
+const readTree = describeWith(
+  "/repos/{owner}/{repo}/git/tree/{oid}",
+  "Read a tree",
+  TreeSchema,
+  z.object({
+    limit: z.coerce.number().int().min(1).max(MAX_ENTRIES_PER_PAGE).default(MAX_ENTRIES_PER_PAGE),
+    cursor: PageQuery.shape.cursor,
+  }),
+);
 const readCommit = describe("/repos/{owner}/{repo}/git/commit/{oid}", "Read a commit", CommitSchema);
 const readTag = describe("/repos/{owner}/{repo}/git/tag/{oid}", "Read an annotated tag", TagSchema);
 
@@ -86,15 +107,17 @@ export const gitObjectRoutes = newRoutes()
   })
   .openapi(readTree, async (context) => {
     const { oid } = context.req.valid("param");
-    const content = await repositoryOf(context).readObject({ oid, type: "tree" });
+    const { limit, cursor } = context.req.valid("query");
+    const after = decodeCursor(cursor, z.object({ after: z.string() }))?.after ?? "";
+    const { names, modes, oids, next } = await repositoryOf(context).listTree({ oid, after, limit });
     const answer = () => {
-      const entries = parseTree(content).map(({ name, mode, oid: entry }) => ({
+      const entries = names.map((name, i) => ({
         name: decodeText(name),
-        mode: formatMode(mode),
-        type: typeOfMode(mode),
-        oid: toHex(entry),
+        mode: formatMode(modes[i]!),
+        type: typeOfMode(modes[i]!),
+        oid: oids[i]!,
       }));
-      return context.json({ oid, entries }, 200);
+      return context.json({ oid, entries, nextCursor: next === null ? null : encodeCursor({ after: next }) }, 200);
     };
     return (await answerByIds(context, [oid], true, answer)) as ReturnType<typeof answer>;
   })

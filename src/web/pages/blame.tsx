@@ -29,7 +29,7 @@ export async function blamePage(context: PageContext): Promise<Response> {
 
 async function readPage(context: PageContext, isBefore: boolean): Promise<Page | Response> {
   const [place, repository] = [context.get("place"), context.get("repository")];
-  const page = await repository.pathPage({ parts: urlParts(context), content: true });
+  const page = await repository.pathPage({ parts: urlParts(context), content: true, after: null });
   const { revision, path, shown } = page;
   if (shown.kind !== "file") throw new GitError("not-found", { what: "path" });
   const before = isBefore ? await repository.fileBefore({ commit: revision.commit, path }) : null;

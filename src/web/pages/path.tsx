@@ -40,9 +40,10 @@ async function pathPage(context: PageContext, page: PathPageKind): Promise<Respo
 /** @returns a redirection when the path has the other kind */
 async function readPage(context: PageContext, kind: PathPageKind, parts: readonly string[]): Promise<Page | Response> {
   const place = context.get("place");
-  const isPlain = new URL(context.req.url).searchParams.has("plain");
+  const query = new URL(context.req.url).searchParams;
+  const isPlain = query.has("plain");
   const wanted = kind === "blob" && (isPlain || !isImage(parts.at(-1) ?? ""));
-  const page = await context.get("repository").pathPage({ parts, content: wanted });
+  const page = await context.get("repository").pathPage({ parts, content: wanted, after: query.get("after") });
   const { revision, path, shown } = page;
   const actual = shown.kind === "file" ? "blob" : "tree";
   if (actual !== kind) return context.redirect(pathUrl(place, actual, revision.name, path), 302);
@@ -97,7 +98,7 @@ function PathFrame({
 
 function DirectoryBox({ place, page, shown }: { place: PagePlace; page: PathPage; shown: ShownDirectory }) {
   const { revision, path } = page;
-  const { directory, readme } = shown;
+  const { readme } = shown;
   return (
     <>
       <section class="box" aria-labelledby="files">
@@ -105,7 +106,7 @@ function DirectoryBox({ place, page, shown }: { place: PagePlace; page: PathPage
           Files
         </h2>
         <LastCommit place={place} page={page} />
-        <FileList place={place} rev={revision.name} path={path} directory={directory} nowMs={Date.now()} />
+        <FileList place={place} rev={revision.name} path={path} shown={shown} nowMs={Date.now()} />
       </section>
       {readme !== null && <ReadmeBox readme={readme} where={{ place, rev: revision.name, directory: path }} />}
     </>

@@ -68,7 +68,7 @@ function Overview({
   known: EntryWithForks | null;
   mayFork: boolean;
 }) {
-  const { revision, commit, directory, readme } = head;
+  const { revision, commit, shown } = head;
   const nowMs = Date.now();
   const rev = revision.name;
   return (
@@ -87,10 +87,10 @@ function Overview({
           <div class="head">
             <CommitLine place={place} commit={commit} nowMs={nowMs} />
           </div>
-          <FileList place={place} rev={rev} path="" directory={directory} nowMs={nowMs} />
+          <FileList place={place} rev={rev} path="" shown={shown} nowMs={nowMs} />
         </section>
         <div id="read" data-renewed>
-          {readme !== null && <ReadmeBox readme={readme} where={{ place, rev, directory: "" }} />}
+          {shown.readme !== null && <ReadmeBox readme={shown.readme} where={{ place, rev, directory: "" }} />}
         </div>
       </div>
       <Facts place={place} page={page} head={head} known={known} mayFork={mayFork} />

@@ -1,10 +1,10 @@
 import { OID_BYTES, toHex } from "../../format/oid.ts";
 import { isTreeMode, SYMLINK_MODE, typeOfMode } from "../../format/tree.ts";
-import type { Directory } from "../../repository/files/list-files.ts";
+import type { ShownDirectory } from "../../repository/pages/path-page.ts";
 import { Icon } from "./icons.tsx";
 import { shortId, subjectOf, visibleName } from "./text.ts";
 import { Ago } from "./times.tsx";
-import { commitUrl, pathUrl } from "./urls.ts";
+import { commitUrl, pathUrl, withQuery } from "./urls.ts";
 import type { PagePlace } from "./web-env.ts";
 
 /** What each kind of entry is called, and its icon. */
@@ -24,12 +24,14 @@ interface Listed {
   readonly rev: string;
   /** Byte string, "" for the root. */
   readonly path: string;
-  readonly directory: Directory;
+  readonly shown: ShownDirectory;
   readonly nowMs: number;
 }
 
-/** The entries of a directory, directories first, each with the last commit that changed it. */
-export function FileList({ place, rev, path, directory, nowMs }: Listed) {
+/** A page of a directory's entries, each with the last commit that changed it, and the way to the
+ * next page. */
+export function FileList({ place, rev, path, shown, nowMs }: Listed) {
+  const { directory } = shown;
   const { paths: names, modes, oids } = directory.entries;
   const { commits = [], indexes } = directory.lastCommits ?? {};
   const changes = commits.map(({ oid, message, committer }) => ({
@@ -37,29 +39,55 @@ export function FileList({ place, rev, path, directory, nowMs }: Listed) {
     subject: subjectOf(message) || "(no message)",
     date: committer.date,
   }));
-  const kinds = names.map((_, i) => kindOf(modes[i]!));
-  const order = [...names.keys()].sort((a, b) => Number(kinds[b] === "directory") - Number(kinds[a] === "directory"));
   const prefix = path === "" ? "" : `${path}/`;
   return (
-    <table class="list files">
-      <TableHead />
-      <tbody>
-        {path !== "" && <ParentRow place={place} rev={rev} path={path} />}
-        {order.map((i) => {
-          const change = changes[indexes?.[i] ?? -1];
-          const [name, oid] = [names[i]!, toHex(oids, i * OID_BYTES)];
-          return (
-            <tr>
-              <th scope="row">
-                <Name place={place} rev={rev} path={prefix + name} name={name} kind={kinds[i]!} oid={oid} />
-              </th>
-              <td class="subject cut">{change !== undefined && <a href={change.href}>{change.subject}</a>}</td>
-              <td class="when">{change !== undefined && <Ago iso={change.date} nowMs={nowMs} />}</td>
-            </tr>
-          );
-        })}
-      </tbody>
-    </table>
+    <>
+      <table class="list files">
+        <TableHead />
+        <tbody>
+          {path !== "" && <ParentRow place={place} rev={rev} path={path} />}
+          {names.map((name, i) => {
+            const change = changes[indexes?.[i] ?? -1];
+            const [kind, oid] = [kindOf(modes[i]!), toHex(oids, i * OID_BYTES)];
+            return (
+              <tr>
+                <th scope="row">
+                  <Name place={place} rev={rev} path={prefix + name} name={name} kind={kind} oid={oid} />
+                </th>
+                <td class="subject cut">{change !== undefined && <a href={change.href}>{change.subject}</a>}</td>
+                <td class="when">{change !== undefined && <Ago iso={change.date} nowMs={nowMs} />}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+      <Part here={pathUrl(place, "tree", rev, path)} shown={shown} />
+    </>
+  );
+}
+
+/** Which part of a directory is shown, and the ways to the others; nothing if it is all of it. */
+function Part({ here, shown: { directory, next } }: { here: string; shown: ShownDirectory }) {
+  const { start, total, entries } = directory;
+  if (start === 0 && next === null) return null;
+  const [from, to] = [start + 1, start + entries.paths.length].map((one) => one.toLocaleString("en"));
+  const left = total - start - entries.paths.length;
+  return (
+    <nav class="row told" aria-label="Parts of the directory">
+      <span>
+        Entries {from} to {to} of {total.toLocaleString("en")}
+      </span>
+      {start > 0 && (
+        <a class="button" href={here}>
+          First entries
+        </a>
+      )}
+      {next !== null && (
+        <a class="button" rel="next" href={withQuery(here, { after: next })}>
+          More entries ({left.toLocaleString("en")} left)
+        </a>
+      )}
+    </nav>
   );
 }
 

@@ -77,7 +77,7 @@ const READS: Readonly<Record<string, () => Promise<unknown>>> = {
     return commits;
   },
   "a commit": () => client().readObject({ oid: second.commit.oid, type: "commit" }),
-  "a tree": () => client().readObject({ oid: third.tree.oid, type: "tree" }),
+  "a tree": () => client().listTree({ oid: third.tree.oid, after: "", limit: 1_000 }),
   "a directory": () => client().listDirectory({ ref: "main", path: "dir", lastCommits: true }),
   "a list of files": () => client().listFiles({ ref: "main", path: "", after: "", limit: 100 }),
   blame: () => client().blame({ commit: third.commit.oid, path: "log", lines: null }),
