@@ -222,6 +222,12 @@ export const MAX_SPARSE_FILE_BYTES = 64 * KIB;
  * patterns take some forty times their length in memory. */
 export const MAX_ATTRIBUTE_BYTES = 256 * KIB;
 
+/** Bytes by which placeholders (`export-subst`) may make a file of an archive larger: it is in
+ * memory as a whole. Of a file or a commit above this size none is expanded, nor the short ids of more
+ * parents than `MAX_SUBST_PARENTS`: each is looked up. */
+export const MAX_SUBST_BYTES = MIB;
+export const MAX_SUBST_PARENTS = 64;
+
 /** Bytes of the `.gitattributes` files that one merge reads, all of which stay in memory. */
 export const MAX_MERGE_ATTRIBUTE_BYTES = 256 * KIB;
 

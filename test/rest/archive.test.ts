@@ -97,6 +97,84 @@ test.each([
   expect(bytes.equals(await expected())).toBe(true);
 });
 
+/** Every placeholder that a commit alone determines, and text that only looks like one. */
+const MARKS = [
+  ..."H h T t P p e s f b B n % an ae al ad aD at ai aI as cn ce cl cd cD ct ci cI cs x41 x00".split(" "),
+  "H%n%h - %s (%an, %ad)",
+].map((placeholder) => `<$Format:%${placeholder}$>`);
+const LOOK_ALIKES = ["$Format$", "$Format:", "$format:%H$", "$Format:$Format:%H$", "$Format:no placeholder$"];
+
+/** Commits whose messages and people are unlike each other, by their branches. */
+async function makeSubstituted(): Promise<string> {
+  const text = [...MARKS, ...LOOK_ALIKES, "$Format:%H"].join("\n");
+  const attributes =
+    "*.subst export-subst\n*.both export-subst ident eol=crlf\nlink export-subst\nno.subst -export-subst\n";
+  const files = {
+    ".gitattributes": attributes,
+    "a.subst": text,
+    "no.subst": text,
+    "b.both": `$Id$\n${text}`,
+    link: { mode: "120000", content: "$Format:%H$" },
+    "binary.subst": Buffer.from("\0\xff$Format:%H$\0", "latin1"),
+    "empty.subst": "",
+  } as const;
+  const dir = await makeOddRepository([{ branch: "main", files }]);
+  const tree = await git(dir, "rev-parse", "main^{tree}");
+  const one = await git(dir, "rev-parse", "main");
+  const messages = [
+    "subject\nin two lines  \n\n\nbody\n\n more \n",
+    "\n \n  odd -- subject...with_ä/signs.!  \n",
+    "",
+    "no line end",
+    "a\n\t\nb $Format:%H$ %H\n\n",
+  ];
+  for (const [i, message] of messages.entries()) {
+    const content = [
+      `tree ${tree}`,
+      ...(i === 0 ? [] : [`parent ${one}`]),
+      ...(i === 1 ? [`parent ${await git(dir, "rev-parse", "m0")}`] : []),
+      "author J\u00f6rg  Q. <j.q@x@example.com> 1710000001 -0330",
+      `committer C <> ${i * 86_400} +1400`,
+    ];
+    const raw = `${content.join("\n")}\n\n${message}`;
+    const { stdout } = await tryGit(dir, ["hash-object", "-t", "commit", "-w", "--stdin"], { stdin: raw });
+    await git(dir, "update-ref", `refs/heads/m${i}`, stdout.trim());
+  }
+  return dir;
+}
+
+test("placeholders of export-subst stand for what git archive writes", async () => {
+  const dir = await makeSubstituted();
+  await git(dir, "push", "-q", "--all", `${server.url}/me/subst.git`);
+  for (const branch of ["main", "m0", "m1", "m2", "m3", "m4"]) {
+    const { status, bytes } = await ask(`subst/archive/${branch}.tar`);
+    expect(status).toBe(200);
+    const expected = await archive(dir, branch);
+    expect(bytes.toString("latin1")).toBe(expected.toString("latin1"));
+  }
+});
+
+test("a mark stays whose placeholder the commit alone does not determine, or that makes a file too large", async () => {
+  const marks = ["d", "D", "(describe)", "aN", "ar", "N", "G?", "(trailers)", "Cred", "<(9)%s", "q", "h %D"];
+  const kept = marks.map((mark) => `$Format:%${mark}$`).join("\n");
+  const message = "subject\n\n".concat("long ".repeat(1_000));
+  const large = `$Format:${"%B".repeat(400)}$ $Format:%s$`;
+  const dir = await makeOddRepository([{ branch: "base", files: { x: "" } }]);
+  const blobs = { ".gitattributes": "* export-subst\n", kept, large, some: `${large}$Format:%s$` };
+  const lines: string[] = [];
+  for (const [name, text] of Object.entries(blobs)) {
+    const { stdout } = await tryGit(dir, ["hash-object", "-w", "--stdin"], { stdin: text });
+    lines.push(`100644 blob ${stdout.trim()}\t${name}`);
+  }
+  const { stdout: tree } = await tryGit(dir, ["mktree"], { stdin: `${lines.join("\n")}\n` });
+  const commit = await git(dir, "commit-tree", tree.trim(), "-m", message);
+  await git(dir, "push", "-q", `${server.url}/me/kept.git`, `${commit}:refs/heads/main`);
+  const { status, bytes } = await ask("kept/archive/main.tar");
+  expect(status).toBe(200);
+  expect(bytes.includes(`\0${kept}\0`)).toBe(true);
+  expect(bytes.includes(`\0${large}\0`)).toBe(true);
+});
+
 test("a compressed tar is the same tar", async () => {
   const { headers, bytes } = await ask("odd/archive/main.tar.gz");
   expect(headers.get("Content-Type")).toBe("application/gzip");
@@ -136,6 +214,7 @@ test.each([
 test("each chunk is read about once", { tags: "sweep" }, async () => {
   const files = Array.from({ length: 900 }, (_, i) => [`dir-${i % 9}/${i}`, randomBytes(8_000)] as const);
   const dir = await makeOddRepository([{ branch: "main", files: Object.fromEntries(files) }]);
+  server.takeEvents();
   await git(dir, "push", "-q", `${server.url}/me/noise.git`, "main");
   const { operations: pushed } = await server.takeEvent("push");
   server.takeEvents();

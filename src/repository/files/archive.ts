@@ -1,10 +1,11 @@
 import { toByteString } from "../../format/byte-string.ts";
 import { isDirectory } from "../../format/tar.ts";
-import { checkLimit, MAX_ARCHIVE_PATH_BYTES, MAX_OMITTED_PATHS } from "../../format/limits.ts";
+import { checkLimit, MAX_ARCHIVE_PATH_BYTES, MAX_OMITTED_PATHS, MAX_SUBST_BYTES } from "../../format/limits.ts";
 import { SYMLINK_MODE, TREE_MODE } from "../../format/tree.ts";
 import type { StoredLfsObject } from "../../store/lfs/lfs-table.ts";
 import { CONVERT } from "./export-attributes.ts";
 import { convertFile } from "./converted-file.ts";
+import { expandFormats } from "./export-subst.ts";
 import { type PlannedFile, readPieces, readWhole } from "./planned-files.ts";
 
 /** An entry of an archive. */
@@ -98,13 +99,18 @@ async function* archiveEntries({ prefix, files, openLfs }: ArchiveSource): Async
 }
 
 async function toEntry(path: string, file: PlannedFile): Promise<ArchiveEntry> {
-  const { mode, oid, sizeBytes, conversion } = file;
+  const { mode, oid, sizeBytes, conversion, subst } = file;
   if (mode === SYMLINK_MODE) {
     const target = await readWhole(file);
     return { path, mode, oid, sizeBytes, target: toByteString(target), content: [target] };
   }
-  if (conversion === 0) return { path, mode, oid, sizeBytes, target: "", content: readPieces(file) };
-  const converted = convertFile(await readWhole(file), conversion, oid);
+  const plain: ArchiveEntry = { path, mode, oid, sizeBytes, target: "", content: readPieces(file) };
+  if (conversion === 0) return plain;
+  const isExpanded = (conversion & CONVERT.subst) !== 0 && sizeBytes <= MAX_SUBST_BYTES && subst !== null;
+  // A large file stays in pieces if nothing else is changed.
+  if (conversion === CONVERT.subst && !isExpanded) return plain;
+  const own = convertFile(await readWhole(file), conversion, oid);
+  const converted = isExpanded ? expandFormats(own, subst) : own;
   return { path, mode, oid, sizeBytes: converted.length, target: "", content: [converted] };
 }
 

@@ -1,7 +1,7 @@
 import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { type AttributeFile, type Attributes, parseAttributes, TreeAttributes } from "../../format/attributes.ts";
 import { checkLimit, MAX_ATTRIBUTE_BYTES, MAX_SPARSE_FILE_BYTES } from "../../format/limits.ts";
-import { isTreeMode, type TreeEntry, typeOfMode } from "../../format/tree.ts";
+import { isFileMode, isTreeMode, type TreeEntry, typeOfMode } from "../../format/tree.ts";
 import type { ObjectIndex } from "../../store/index/object-index.ts";
 import type { ObjectReader } from "../objects/object-reader.ts";
 import { STEPS_PER_ATTRIBUTE_BYTE, type WalkBudget } from "../pacing/walk-budget.ts";
@@ -14,6 +14,8 @@ export const CONVERT = {
   autoCrlf: 2,
   /** `$Id$` is expanded. */
   ident: 4,
+  /** `$Format:…$` is expanded. */
+  subst: 16,
   /** The file is left out, but its directory is included, as in git. */
   omit: 8,
 } as const;
@@ -90,7 +92,9 @@ export class ExportAttributes {
     if (this.#files.size === 0 || isTreeMode(mode)) return 0;
     const attributes = this.#attributes.of(path, typeOfMode(mode) === "commit", this.#budget);
     if (isIgnored(attributes)) return CONVERT.omit;
-    return lineEndsOf(attributes) | (attributes.get("ident") === true ? CONVERT.ident : 0);
+    const isExpanded = attributes.get("export-subst") === true && isFileMode(mode);
+    const ident = attributes.get("ident") === true ? CONVERT.ident : 0;
+    return lineEndsOf(attributes) | ident | (isExpanded ? CONVERT.subst : 0);
   }
 }
 

@@ -7,7 +7,9 @@ import { chainBase, chainLength, NO_BASE } from "../pack/plan-rows.ts";
 import { peel, resolveCommit } from "../objects/revision.ts";
 import { type BlobPlan, planBlobs } from "./blob-plan.ts";
 import { isStreamed } from "./blob-reader.ts";
+import { findArchived } from "./archived-commit.ts";
 import { CONVERT, ExportAttributes } from "./export-attributes.ts";
+import type { ArchivedCommit } from "./export-subst.ts";
 import { type FileColumns, toFileColumns } from "./file-columns.ts";
 import { findLfsFiles, type LfsFile } from "./lfs-files.ts";
 import { PathGlobs } from "./path-globs.ts";
@@ -56,6 +58,8 @@ export interface FilesPlan {
   readonly plan: BlobPlan;
   /** How each file is changed for an archive: bits of `CONVERT`. */
   readonly conversions: Uint8Array;
+  /** What placeholders stand for; null: no file of the window has any that are expanded. */
+  readonly subst: ArchivedCommit | null;
   /** Those of the files that are read and are pointers of Git LFS, if asked for. */
   readonly lfs: readonly LfsFile[];
   /** Whether there may be more. */
@@ -86,6 +90,7 @@ export async function planFiles(repository: OpenRepository, request: FilesPlanRe
     files,
     plan: window.plan,
     conversions: conversions.slice(0, window.count),
+    subst: conversions.some((bits) => (bits & CONVERT.subst) !== 0) ? await findArchived(repository, commit) : null,
     lfs: pointers.filter(({ index }) => isRead(columns, conversions, index) && isFileMode(columns.modes[index]!)),
     more: found.more || window.count < found.files.length,
     steps: budget.spent,

@@ -3,6 +3,7 @@ import type { StoredLfsObject } from "../../store/lfs/lfs-table.ts";
 import { toHex, OID_BYTES } from "../../format/oid.ts";
 import type { BlobReader, OpenBlobs } from "./blob-reader.ts";
 import type { FileColumns } from "./file-columns.ts";
+import type { ArchivedCommit } from "./export-subst.ts";
 import { requireStored } from "./lfs-files.ts";
 import { type FilesPlan, isRead } from "./plan-files.ts";
 
@@ -16,6 +17,8 @@ export interface PlannedFile {
   readonly sizeBytes: number;
   /** Bits of `CONVERT`. */
   readonly conversion: number;
+  /** What placeholders stand for; null: they stay. */
+  readonly subst: ArchivedCommit | null;
   /** Its index among the blobs; −1: not a blob. */
   readonly blob: ObjectNumber;
   /** The blobs of its window. */
@@ -51,6 +54,7 @@ export async function* readPlanned(
         oid: toHex(oids, i * OID_BYTES),
         sizeBytes: sizes[i]!,
         conversion: conversions[i]!,
+        subst: plan.subst,
         blob: isBlob(i) ? blob++ : -1,
         blobs,
         lfs: lfs.get(i) ?? null,

@@ -32,7 +32,10 @@ const read = defineRoute("read", {
   tags: ["files"],
   summary: "Download the files of a commit as an archive",
   description:
-    "`file` is a ref followed by `.tar`, `.tar.gz` or `.zip`. The contents are the same as those of `git archive`, unless `lfs` is true.",
+    "`file` is a ref followed by `.tar`, `.tar.gz` or `.zip`. The contents are the same as those of `git archive`, unless `lfs` is true. " +
+    "Where `export-subst` is set, `$Format:…$` is expanded if the commit alone determines its placeholders: " +
+    "`%H %h %T %t %P %p %s %f %b %B %e %n %% %x00`, and `%an %ae %al %ad %aD %ai %aI %as %at`, likewise with `c`. " +
+    "With any other (`%d`, `%D`, `%(describe)`, which change with the refs; `%ar`, `%aN`, `%N`, `%G?`, trailers, colors, padding) the mark stays as it is written.",
   request: {
     params: RepositoryParams.extend({ file: z.string().openapi({ example: "main.tar.gz" }) }),
     query: Query,

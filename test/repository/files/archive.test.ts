@@ -9,7 +9,7 @@ const OID = "12".repeat(20);
 function planned(path: string, mode: number): PlannedFile {
   // None of them is read.
   const blobs = null as unknown as PlannedFile["blobs"];
-  return { path, mode, oid: OID, sizeBytes: 0, conversion: 0, blob: -1, blobs, lfs: null };
+  return { path, mode, oid: OID, sizeBytes: 0, conversion: 0, subst: null, blob: -1, blobs, lfs: null };
 }
 
 async function pathsOf(files: readonly PlannedFile[]): Promise<string[]> {
