@@ -63,6 +63,7 @@ import { commitPage } from "./pages/commit-page.ts";
 import { comparePage } from "./pages/compare-page.ts";
 import { logPage } from "./pages/log-page.ts";
 import { fileBefore } from "./pages/file-before.ts";
+import { stableName } from "./pages/page-revision.ts";
 import { pathPage } from "./pages/path-page.ts";
 import { branchesPage, tagsPage } from "./pages/refs-page.ts";
 import { repositoryPage } from "./pages/repository-page.ts";
@@ -175,6 +176,7 @@ const CALLS = {
   logPage,
   commitPage,
   comparePage,
+  stableName,
   branchesPage,
   tagsPage,
   fileBefore,

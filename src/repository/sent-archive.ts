@@ -64,11 +64,14 @@ export function splitArchiveName(name: string): { ref: string; format: ArchiveFo
   return { ref: name.slice(0, -format.length - 1), format };
 }
 
-/** The file name for saving an archive, without slashes and extension; byte string.
+/** The file name for saving an archive: byte string without slashes, the ref's kind and the
+ * extension.
  * @param repository its name
  * @param ref byte string */
 export function nameArchive(repository: string, ref: string): string {
-  return encodeText(`${repository.replace(/\.git$/, "")}-${decodeText(ref).replaceAll("/", "-")}`);
+  return encodeText(
+    `${repository.replace(/\.git$/, "")}-${decodeText(ref.replace(/^refs\/(?:heads|tags)\//, "")).replaceAll("/", "-")}`,
+  );
 }
 
 /** Plans an archive.

@@ -5,6 +5,7 @@ import { type Context, Hono } from "hono";
 import { accepts } from "hono/accepts";
 import type { Right } from "../access/caller.ts";
 import { isGitError } from "../format/errors.ts";
+import { AMBIGUITY_HEADER, showAmbiguities } from "../format/ambiguities.ts";
 import type { Ambiguities } from "../repository/state/call-outcome.ts";
 import { ASSETS, PROGRAMS, serveAsset, serveProgram } from "./assets/assets.ts";
 import { activityPage } from "./pages/activity.tsx";
@@ -145,7 +146,7 @@ export function createWebApp(hostOf: (context: PageContext) => WebHost): Hono<We
     try {
       if (method === "POST") refuseCrossSite(context.req.raw);
       const moved = needed === null ? null : await admit(context, needed);
-      return moved ?? (await show(context));
+      return moved ?? tellAmbiguities(context, await show(context));
     } catch (error) {
       return showError(context, error);
     }
@@ -160,6 +161,13 @@ export function createWebApp(hostOf: (context: PageContext) => WebHost): Hono<We
   const missing: Omit<PageRoute, "path"> = { method: "GET", needed: null, show: showMissing };
   app.get("*", async (context, next) => (wantsPage(context) ? answer(context, missing) : next()));
   return app;
+}
+
+/** Tells programs, which feeds, patches, files and archives are for, what pages tell people. */
+function tellAmbiguities(context: PageContext, response: Response): Response {
+  const ambiguities = context.get("ambiguities") ?? [];
+  if (ambiguities.length > 0) response.headers.set(AMBIGUITY_HEADER, showAmbiguities(ambiguities));
+  return response;
 }
 
 /** Whether a browser asks, or something else that wants a page. */

@@ -1,4 +1,5 @@
 import type { Oid } from "../../format/oid.ts";
+import { isHexOid } from "../../format/oid.ts";
 import type { AdvertisedRefs } from "../state/advertised-refs.ts";
 
 /** A ref that a name may mean. */
@@ -28,4 +29,43 @@ export function refsNamed(advertised: AdvertisedRefs, name: string): NamedRef[] 
     if (oid !== null && rank === 0) break;
   }
   return found;
+}
+
+const BRANCHES = "refs/heads/";
+const TAGS = "refs/tags/";
+
+/** How URLs name a branch: by its short name, unless this means something else there, alone or with
+ * a path behind it. Other refs matter to no other name: branches come first.
+ * @param short without `refs/heads/`, byte string
+ * @see splitRevPath */
+export function branchRev(short: string): string {
+  const [first] = short.split("/", 1);
+  return isTaken(first!) ? BRANCHES + short : short;
+}
+
+/** How URLs name a tag: by its short name, unless this means something else there, alone or with a
+ * path behind it: a branch of this name, or one whose name begins or goes on with it.
+ * @param short without `refs/tags/`, byte string
+ * @see splitRevPath */
+export function tagRev(advertised: AdvertisedRefs, short: string): string {
+  const parts = short.split("/");
+  const isHidden =
+    isTaken(parts[0]!) ||
+    parts.some((_, i) => advertised.find(BRANCHES + parts.slice(0, i + 1).join("/")) !== null) ||
+    advertised.hasPrefix(`${BRANCHES}${short}/`);
+  return isHidden ? TAGS + short : short;
+}
+
+/** Whether a URL that begins so means no short name. @param first of its parts */
+function isTaken(first: string): boolean {
+  return first === "HEAD" || first === "@" || isHexOid(first) || QUALIFIED.test(`${first}/`);
+}
+
+/** How URLs name what one of them names: what follows a name is not always the same path, and the
+ * name must go on to mean the same ref.
+ * @param name as a URL has it
+ * @param full the ref that it means there */
+export function stableRev(advertised: AdvertisedRefs, name: string, full: string): string {
+  if (full === BRANCHES + name) return branchRev(name);
+  return full === TAGS + name ? tagRev(advertised, name) : name;
 }

@@ -3,7 +3,7 @@ import { decodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
 import { toHex } from "../../format/oid.ts";
 import { isFileMode, isTreeMode, typeOfMode } from "../../format/tree.ts";
-import { refsNamed } from "../objects/named-refs.ts";
+import { branchRev, refsNamed } from "../objects/named-refs.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { peel, resolveCommit } from "../objects/revision.ts";
 import { entryAt } from "../objects/tree-path.ts";
@@ -25,6 +25,8 @@ export interface EditRequest {
 export interface EditPage {
   /** Without `refs/heads/`, byte string. */
   readonly branch: string;
+  /** As URLs name it, byte string. */
+  readonly rev: string;
   /** Id in hex of the commit that was read; null: the repository has none yet. */
   readonly commit: string | null;
   /** Byte string, "" for the root. */
@@ -51,6 +53,7 @@ export async function editPage(repository: OpenRepository, { parts, at }: EditRe
   const wanted = at === null ? commit : (await resolveCommit(repository, at)).oid;
   return {
     branch,
+    rev: branchRev(branch),
     commit: wanted && toHex(wanted),
     path,
     found: wanted === null ? { kind: "nothing" } : await findEntry(repository, toHex(wanted), path),
@@ -65,8 +68,9 @@ async function openBranch(repository: OpenRepository, parts: readonly string[]) 
     // The first commit makes the branch that HEAD names.
     const branch = first.slice(BRANCHES.length);
     const named = parts.join("/");
-    if (named === branch || named.startsWith(`${branch}/`))
-      return { branch, path: named.slice(branch.length + 1), commit: null };
+    const rev = branchRev(branch);
+    if (named === rev || named.startsWith(`${rev}/`))
+      return { branch, path: named.slice(rev.length + 1), commit: null };
   }
   const { revision, commit, path } = await openTarget(repository, parts);
   const name = refsNamed(repository.advertised, revision.name)[0]?.name ?? "";

@@ -1,5 +1,5 @@
 import { toHex } from "../../format/oid.ts";
-import { refsNamed } from "../objects/named-refs.ts";
+import { branchRev, refsNamed, stableRev } from "../objects/named-refs.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { resolveCommit, type Revision } from "../objects/revision.ts";
 import { splitRevPath } from "../objects/rev-path.ts";
@@ -7,8 +7,10 @@ import { BRANCHES, TAGS } from "../refs/move-ref.ts";
 
 /** The revision of a page. */
 export interface PageRevision {
-  /** As the URL names it, byte string. */
+  /** As URLs name it, byte string. It means the same whatever path follows. */
   readonly name: string;
+  /** Without `refs/heads/` or `refs/tags/`, byte string; for people. */
+  readonly short: string;
   /** `commit`: an id, or another revision that is neither. */
   readonly kind: "branch" | "tag" | "commit";
   /** Id in hex. */
@@ -30,14 +32,25 @@ export async function openTarget(repository: OpenRepository, parts: readonly str
   const named = parts.length === 0 ? [headName(repository)] : parts;
   const { count, ref, path } = splitRevPath(repository, named, 0);
   const commit = await resolveCommit(repository, ref);
-  const name = named.slice(0, count).join("/");
+  const typed = named.slice(0, count).join("/");
   const full = refsNamed(repository.advertised, ref)[0]?.name ?? "";
   const kind = full.startsWith(BRANCHES) ? "branch" : full.startsWith(TAGS) ? "tag" : "commit";
-  return { revision: { name, kind, commit: toHex(commit.oid) }, commit, path };
+  const name = stableRev(repository.advertised, typed, full);
+  const short = kind === "commit" ? typed : full.slice((kind === "branch" ? BRANCHES : TAGS).length);
+  return { revision: { name, short, kind, commit: toHex(commit.oid) }, commit, path };
+}
+
+/** How URLs name a revision that somebody typed.
+ * @param name byte string */
+export async function stableName(
+  { advertised }: OpenRepository,
+  { name }: { readonly name: string },
+): Promise<string> {
+  return stableRev(advertised, name, refsNamed(advertised, name)[0]?.name ?? "");
 }
 
 /** The branch that HEAD names, or HEAD itself. */
 function headName({ advertised }: OpenRepository): string {
   const target = advertised.head?.target ?? "";
-  return target.startsWith(BRANCHES) ? target.slice(BRANCHES.length) : "HEAD";
+  return target.startsWith(BRANCHES) ? branchRev(target.slice(BRANCHES.length)) : "HEAD";
 }

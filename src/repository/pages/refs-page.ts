@@ -3,6 +3,7 @@ import { fromTypeNumber } from "../../format/object.ts";
 import type { Ref } from "../../store/refs/refs.ts";
 import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { type CommitRecord, readCommits, toIsoDate } from "../objects/commit-record.ts";
+import { tagRev } from "../objects/named-refs.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { type BranchRecord, describeBranches } from "../refs/branches.ts";
 import { BRANCHES, TAGS } from "../refs/move-ref.ts";
@@ -57,6 +58,8 @@ export async function branchesPage(repository: OpenRepository, { start, limit }:
 export interface ListedTag extends Omit<TagRecord, "name"> {
   /** Without `refs/tags/`, byte string. */
   readonly name: string;
+  /** As URLs name it, byte string. */
+  readonly rev: string;
   /** When its commit was made, in UTC; null: it is of no commit. */
   readonly committed: string | null;
 }
@@ -78,6 +81,7 @@ export async function tagsPage(repository: OpenRepository, { start, limit }: Par
   const tags = records.map((record, i) => ({
     ...record,
     name: part[i]!.ref.name.slice(TAGS.length),
+    rev: tagRev(repository.advertised, part[i]!.ref.name.slice(TAGS.length)),
     committed: part[i]!.time === null ? null : toIsoDate(part[i]!.time, "+0000"),
   }));
   return { tags, total: all.length };

@@ -57,6 +57,12 @@ export class AdvertisedRefs {
     return prefixes.length === 0 ? this.all : this.#refs.withPrefixes(prefixes);
   }
 
+  /** Whether a ref's name begins so. */
+  hasPrefix(prefix: string): boolean {
+    const { names } = this.all;
+    return names[lowerBound(names, prefix)]?.startsWith(prefix) === true;
+  }
+
   /** The id of a ref, by its full name; null: no such ref. */
   find(name: string): Oid | null {
     return name === "HEAD" ? (this.head?.oid ?? null) : (this.#refs.get(name)?.oid ?? null);
@@ -83,4 +89,16 @@ export class AdvertisedRefs {
     }
     return { tags: tags.slice(0, end), targets: targets.slice(0, end) };
   }
+}
+
+/** The index of the first name that is not below another one.
+ * @param names ascending */
+export function lowerBound(names: readonly string[], than: string): number {
+  let [low, high] = [0, names.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (names[middle]! < than) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

@@ -1,12 +1,12 @@
 import { createRoute, OpenAPIHono, type RouteConfig, type z } from "@hono/zod-openapi";
 import type { Context, MiddlewareHandler } from "hono";
 import type { Right } from "../../access/caller.ts";
+import { AMBIGUITY_HEADER, showAmbiguities } from "../../format/ambiguities.ts";
 import type { Ambiguities } from "../../repository/state/call-outcome.ts";
 import type { RepositoryClient } from "../../repository/calls.ts";
 import type { Deployment } from "../../repository/deployment.ts";
 import type { Reading } from "../../repository/files/reading.ts";
 import type { PushResult, RefCommand } from "../../repository/state/push.ts";
-import { AMBIGUITY_HEADER, showAmbiguities } from "./ambiguities.ts";
 import { answerError } from "./error.ts";
 import { toRefusal } from "./refusal.ts";
 import { checkBody, endBody, refuseBody } from "./request-body.ts";

@@ -3,6 +3,7 @@ import { decodeText, encodeText } from "../../format/byte-string.ts";
 import { GitError, isGitError } from "../../format/errors.ts";
 import { statusOf } from "../../format/http-status.ts";
 import { isPushableRefName } from "../../format/ref-name.ts";
+import { branchRev } from "../../repository/objects/named-refs.ts";
 import type { ListedBranch } from "../../repository/pages/refs-page.ts";
 import { CommitLine } from "../parts/commit-line.tsx";
 import { FeedLink } from "../parts/feed.tsx";
@@ -38,7 +39,7 @@ export async function createBranch(context: PageContext): Promise<Response> {
     const encoded = encodeText(name!);
     if (!isPushableRefName(`refs/heads/${encoded}`, false)) throw new GitError("bad-ref-name", { name });
     await context.get("repository").createBranch({ name: encoded, startPoint: from || "HEAD" });
-    return context.redirect(pathUrl(context.get("place"), "tree", encoded, ""), 303);
+    return context.redirect(pathUrl(context.get("place"), "tree", branchRev(encoded), ""), 303);
   } catch (error) {
     if (!isGitError(error) || error.code === "unauthenticated" || statusOf(error.code) >= 500) throw error;
     return showBranches(context, { status: statusOf(error.code), reason: error.message, name: name!, from: from! });
@@ -104,21 +105,21 @@ function BranchList({
       {branches.map(({ name, tip, commit, ahead, behind, isDefault }) => (
         <li>
           <div class="row">
-            <a class="name" href={pathUrl(place, "tree", name, "")}>
+            <a class="name" href={pathUrl(place, "tree", branchRev(name), "")}>
               <bdi>{visibleName(name)}</bdi>
             </a>
             <span class="muted">
               {!isDefault && main !== null && ahead !== null && (
-                <a href={compareUrl(place, main.name, name)}>
+                <a href={compareUrl(place, branchRev(main.name), branchRev(name))}>
                   {ahead.toLocaleString("en")} ahead, {behind!.toLocaleString("en")} behind
                 </a>
               )}
             </span>
             <span class="push row">
-              <a href={pathUrl(place, "commits", name, "")}>
+              <a href={pathUrl(place, "commits", branchRev(name), "")}>
                 Commits<span class="hush"> of {visibleName(name)}</span>
               </a>
-              <FeedLink href={feedUrl(place, name)} of={visibleName(name)} />
+              <FeedLink href={feedUrl(place, branchRev(name))} of={visibleName(name)} />
               {canWrite && <DeleteForm action={placeUrl(place, "branches/delete")} name={name} expected={commit} />}
             </span>
           </div>
@@ -145,7 +146,13 @@ function CreateForm({ place, main, refusal }: { place: PagePlace; main: ListedBr
       </div>
       <div class="grow">
         <label for="from">From</label>
-        <input id="from" name="from" value={refusal?.from ?? decodeText(main.name)} maxlength={1_000} required />
+        <input
+          id="from"
+          name="from"
+          value={refusal?.from ?? decodeText(branchRev(main.name))}
+          maxlength={1_000}
+          required
+        />
       </div>
       <button>Create</button>
     </form>

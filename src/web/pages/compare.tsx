@@ -63,14 +63,18 @@ export async function mergeCompared(context: PageContext): Promise<Response> {
   const field = (name: string): string => form.get(name) ?? "";
   const typed = { message: field("message"), name: field("name"), email: field("email") };
   try {
-    const { base, head, foreign } = await relate(context.get("repository"), familyOf(context), range, null);
+    const local = context.get("repository");
+    const [{ base, head, foreign }, { sides }] = await Promise.all([
+      relate(local, familyOf(context), range, null),
+      local.comparePage({ names: [range.base] }),
+    ]);
     if (base !== field("base") || head !== field("head"))
       throw new GitError("conflict", { what: "merge", reason: "a branch has moved since: look at the changes again" });
     const person = { name: encodeText(typed.name.trim()), email: encodeText(typed.email.trim()) };
     const ident = { ...person, timeSeconds: Math.floor(Date.now() / 1_000), zone: "+0000" };
     const message = typed.message.replaceAll("\r\n", "\n").trim();
-    await context.get("repository").merge({
-      branch: range.base,
+    await local.merge({
+      branch: sides[0]!.short,
       head: foreign.head === null ? head : nameOf(foreign.head),
       source: foreign.head === null ? null : { repository: foreign.head.repository, branch: foreign.head.branch },
       expected: base,
@@ -120,7 +124,7 @@ async function showRange(context: PageContext, range: Range, refusal: Refusal | 
   const here = compareUrl(place, range.base, range.head, dots);
   const asked = readAskedDiff(query, here, { at: `${base}.${head}` });
   const canMerge = range.isSinceMergeBase && ids === null && relation.ahead > 0 && foreign.base === null;
-  const isMergeable = canMerge && page.kinds[0] === "branch" && includesRight(place.right, "write");
+  const isMergeable = canMerge && page.sides[0]!.kind === "branch" && includesRight(place.right, "write");
   const top = toHtml(
     <>
       <PlaceHeader place={place} tab="compare" />
@@ -133,9 +137,9 @@ async function showRange(context: PageContext, range: Range, refusal: Refusal | 
       {isMergeable && (
         <MergeForm
           action={here}
-          branch={range.base}
+          branch={page.sides[0]!.short}
           ids={relation}
-          typed={refusal?.typed ?? { message: messageFor(range, page, foreign.head), ...(await personOf(context)) }}
+          typed={refusal?.typed ?? { message: messageFor(page, foreign.head), ...(await personOf(context)) }}
           isOpen={refusal !== null}
         />
       )}
@@ -197,12 +201,12 @@ function ChooseForm({ place, page, range }: { place: PagePlace; page: ComparePag
   );
   return (
     <form class="row choose" action={placeUrl(place, "compare")} aria-label="Choose what to compare">
-      {side("base", "Base", visibleName(range?.base ?? page.defaultBranch ?? ""))}
+      {side("base", "Base", visibleName(range?.base ?? page.defaultRev ?? ""))}
       {side("head", "Compare with it", visibleName(range?.head ?? ""))}
       <button>Compare</button>
       <datalist id="refs">
-        {[...branches, ...tags].map((name) => (
-          <option value={visibleName(name)} />
+        {[...branches, ...tags].map(({ rev }) => (
+          <option value={visibleName(rev)} />
         ))}
       </datalist>
     </form>
@@ -234,9 +238,10 @@ function RefusalNote({ refusal: { reason, conflicts } }: { refusal: Refusal }) {
 }
 
 /** The message that git would write. @see git-fmt-merge-msg(1) */
-function messageFor({ base, head }: Range, { kinds }: ComparePage, foreign: Foreign | null): string {
-  const into = base === "main" || base === "master" ? "" : ` into ${decodeText(base)}`;
-  if (foreign === null) return `Merge ${kinds[1]!} '${decodeText(head)}'${into}`;
+function messageFor({ sides }: ComparePage, foreign: Foreign | null): string {
+  const [base, head] = sides.map(({ short }) => decodeText(short));
+  const into = base === "main" || base === "master" ? "" : ` into ${base}`;
+  if (foreign === null) return `Merge ${sides[1]!.kind} '${head}'${into}`;
   return `Merge branch '${decodeText(foreign.branch)}' of ${foreign.entry.owner}/${foreign.entry.name}${into}`;
 }
 

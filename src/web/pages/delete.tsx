@@ -64,7 +64,7 @@ function showForm(
 ): Promise<Response> {
   const place = context.get("place");
   const faults = refused?.faults ?? NO_FAULTS;
-  const { branch, path, found } = page;
+  const { path, found } = page;
   return showPage(context, {
     title: `Delete · ${place.owner}/${place.name}`,
     status: refused?.status ?? 200,
@@ -72,9 +72,9 @@ function showForm(
     content: (
       <>
         <PlaceHeader place={place} tab="code" />
-        <Crumbs place={place} rev={branch} path={path} />
+        <Crumbs place={place} rev={page.rev} path={path} />
         <FaultNote faults={faults} labels={COMMIT_LABELS} />
-        <form method="post" enctype="multipart/form-data" action={pathUrl(place, "delete", branch, path)}>
+        <form method="post" enctype="multipart/form-data" action={pathUrl(place, "delete", page.rev, path)}>
           <h2>
             Delete <bdi>{visibleName(path)}</bdi>
             {found.kind === "directory" && " and everything in it"}
@@ -83,7 +83,7 @@ function showForm(
           <CommitFields typed={typed} page={page} faults={faults} subject={subjectFor(page)} />
           <p class="row">
             <button class="main">Delete</button>
-            <a class="button" href={pathUrl(place, found.kind === "directory" ? "tree" : "blob", branch, path)}>
+            <a class="button" href={pathUrl(place, found.kind === "directory" ? "tree" : "blob", page.rev, path)}>
               Keep it
             </a>
           </p>

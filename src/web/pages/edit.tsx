@@ -122,9 +122,9 @@ function textIn({ found }: EditPage): string | null {
 }
 
 /** What is wrong with a path that nothing may be at. */
-async function findPathFault(context: PageContext, { branch, commit }: EditPage, path: string): Promise<Faults> {
+async function findPathFault(context: PageContext, { rev, commit }: EditPage, path: string): Promise<Faults> {
   if (path === "" || path.endsWith("/")) return { path: "Write the name of a file, after its directory if any." };
-  const parts = [...branch.split("/"), ...path.split("/")];
+  const parts = [...rev.split("/"), ...path.split("/")];
   const { found } = await context.get("repository").editPage({ parts, at: commit });
   return found.kind === "nothing" ? {} : { path: "There is something of this name already." };
 }
@@ -157,13 +157,13 @@ async function showForm(
     content: (
       <>
         <PlaceHeader place={place} tab="code" />
-        {page.commit !== null && <Crumbs place={place} rev={page.branch} path={page.path} />}
+        {page.commit !== null && <Crumbs place={place} rev={page.rev} path={page.path} />}
         {theirs === null ? (
           <FaultNote faults={faults} labels={LABELS} />
         ) : (
           <ConflictNote conflicts={conflicts} branch={visibleName(page.branch)} />
         )}
-        <form method="post" enctype="multipart/form-data" action={pathUrl(place, kind, page.branch, page.path)}>
+        <form method="post" enctype="multipart/form-data" action={pathUrl(place, kind, page.rev, page.path)}>
           <h2>{heading}</h2>
           <TextField name="path" label={LABELS.path} faults={faults} value={typed.path} required />
           {theirs !== null && <Theirs page={theirs} />}
@@ -215,11 +215,11 @@ function tellEnds(kind: Kind, page: EditPage): string {
   const last = /[\r\n]$/.test(before) ? "The file ends with one, and keeps it." : "The last line has none.";
   if (names.length === 0) return `UTF-8. One line, without an end.`;
   if (names.length === 1) return `UTF-8. Lines keep their ends: ${names[0]}. ${last}`;
-  return `UTF-8. Lines keep their ends: ${names.join(" and ")}; those that you change get ${names[0]}. ${last}`;
+  return `UTF-8. Lines keep their ends: ${names.join(" and ")}; those that you add get ${names[0]}. ${last}`;
 }
 
 /** Says why a file is not offered. */
-async function showUneditable(context: PageContext, { branch, path, found }: EditPage): Promise<Response> {
+async function showUneditable(context: PageContext, { rev, path, found }: EditPage): Promise<Response> {
   const place = context.get("place");
   const fault = found.kind === "file" ? found.fault : null;
   const reason =
@@ -236,7 +236,7 @@ async function showUneditable(context: PageContext, { branch, path, found }: Edi
     content: (
       <>
         <PlaceHeader place={place} tab="code" />
-        <Crumbs place={place} rev={branch} path={path} />
+        <Crumbs place={place} rev={rev} path={path} />
         <p class="told">{reason}</p>
       </>
     ),

@@ -44,7 +44,7 @@ async function sendCommits(context: PageContext, parts: readonly string[]): Prom
     author: author.name,
     content: message,
   }));
-  const title = `${place.owner}/${place.name}: commits of ${visibleName(path === "" ? revision.name : path)}`;
+  const title = `${place.owner}/${place.name}: commits of ${visibleName(path === "" ? revision.short : path)}`;
   return send(context, title, pathUrl(place, "commits", revision.name, path), entries);
 }
 
@@ -52,9 +52,9 @@ async function sendTags(context: PageContext): Promise<Response> {
   const place = context.get("place");
   const { origin } = new URL(context.req.url);
   const { tags } = await context.get("repository").tagsPage({ start: 0, limit: ENTRIES });
-  const entries = tags.map(({ name, message, tagger, committed }) => ({
+  const entries = tags.map(({ name, rev, message, tagger, committed }) => ({
     title: visibleName(name),
-    url: origin + pathUrl(place, "tree", name, ""),
+    url: origin + pathUrl(place, "tree", rev, ""),
     updated: tagger?.date ?? committed ?? "1970-01-01T00:00:00Z",
     author: tagger?.name ?? null,
     content: message ?? "",

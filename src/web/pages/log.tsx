@@ -63,7 +63,7 @@ async function readPage(context: PageContext, parts: readonly string[]): Promise
     },
   });
   const { revision, choices, path } = history;
-  const name = visibleName(path === "" ? revision.name : path);
+  const name = visibleName(path === "" ? revision.short : path);
   return {
     title: `Commits of ${name} · ${place.owner}/${place.name}`,
     head: (

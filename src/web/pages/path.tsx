@@ -47,7 +47,7 @@ async function readPage(context: PageContext, kind: PathPageKind, parts: readonl
   const { revision, path, shown } = page;
   const actual = shown.kind === "file" ? "blob" : "tree";
   if (actual !== kind) return context.redirect(pathUrl(place, actual, revision.name, path), 302);
-  const name = visibleName(path === "" ? revision.name : path);
+  const name = visibleName(path === "" ? revision.short : path);
   const content =
     shown.kind === "file" ? (
       <FileBox file={shown} isPlain={isPlain} place={place} revision={revision} path={path}>

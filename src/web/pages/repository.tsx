@@ -1,5 +1,6 @@
 import { includesRight } from "../../access/caller.ts";
 import { visibleName } from "../parts/text.ts";
+import { branchRev } from "../../repository/objects/named-refs.ts";
 import type { HeadPart, RepositoryPage } from "../../repository/pages/repository-page.ts";
 import { type EntryWithForks, type FirstForks, MAX_COUNTED_FORKS } from "../../store/registry/fork-rows.ts";
 import { CloneBox } from "../parts/clone-box.tsx";
@@ -190,17 +191,17 @@ function EmptyRepository({ place, origin, page }: { place: PagePlace; origin: st
       ) : (
         <p>
           The default branch <code>{branch}</code> has no commit. There are others:{" "}
-          {branches.map((name, i) => (
+          {branches.map(({ name, rev }, i) => (
             <>
               {i > 0 && ", "}
-              <a href={pathUrl(place, "tree", name, "")}>{visibleName(name)}</a>
+              <a href={pathUrl(place, "tree", rev, "")}>{visibleName(name)}</a>
             </>
           ))}
         </p>
       )}
       {branches.length === 0 && page.defaultBranch !== null && includesRight(place.right, "write") && (
         <p>
-          <a href={pathUrl(place, "new", page.defaultBranch, "")}>Write a first file</a>, or push:
+          <a href={pathUrl(place, "new", branchRev(page.defaultBranch), "")}>Write a first file</a>, or push:
         </p>
       )}
       <PushCommands url={cloneUrl(origin, place)} branch={branch} />

@@ -34,7 +34,8 @@ interface Query {
   readonly word: boolean;
 }
 
-type Found = GrepResult & { readonly commit: string };
+/** What was found, and how URLs name where. */
+type Found = GrepResult & { readonly commit: string; readonly rev: string };
 
 /** `/{owner}/{repo}/search`: lines of files, by what is in them. */
 export async function searchPage(context: PageContext): Promise<Response> {
@@ -63,7 +64,7 @@ function patternOf({ q, regex, case: isExact, word }: Query): LinePattern {
   return new LinePattern({ pattern: q, fixed: !regex, ignoreCase: !isExact, word });
 }
 
-function search(
+async function search(
   context: PageContext,
   { rev, path }: Query,
   pattern: LinePattern,
@@ -72,14 +73,17 @@ function search(
   const at = params.get("at") ?? "";
   const from = isHexOid(at) ? readPlace(params) : null;
   const repository = context.get("repository");
-  return searchFiles((request) => repository.planFiles(request), context.get("host").reading, {
-    ref: from === null ? encodeText(rev || "HEAD") : at,
+  const name = encodeText(rev);
+  const searched = searchFiles((request) => repository.planFiles(request), context.get("host").reading, {
+    ref: from === null ? name || "HEAD" : at,
     pattern,
     globs: path === "" ? [] : [encodeText(path.replace(/^\/+|\/+$/g, ""))],
     from,
     context: 0,
     limit: PAGE_MATCHES,
   });
+  const [found, stable] = await Promise.all([searched, name === "" ? null : repository.stableName({ name })]);
+  return { ...found, rev: stable ?? found.commit };
 }
 
 /** Where the page begins; null: at the beginning. */
@@ -182,7 +186,7 @@ function SearchForm({ place, query, faults }: { place: PagePlace; query: Query; 
 function Results({
   place,
   query,
-  found: { commit, matches, next, searched, skipped },
+  found: { commit, rev, matches, next, searched, skipped },
   pattern,
 }: {
   place: PagePlace;
@@ -191,7 +195,6 @@ function Results({
   pattern: LinePattern;
 }) {
   const files = Map.groupBy(matches, ({ path }) => path);
-  const rev = query.rev === "" ? commit : encodeText(query.rev);
   const lines = `${matches.length.toLocaleString("en")} ${matches.length === 1 ? "line" : "lines"}`;
   return (
     <>

@@ -54,7 +54,7 @@ export async function deleteTag(context: PageContext): Promise<Response> {
 }
 
 function TagItem({ place, tag, nowMs }: { place: PagePlace; tag: ListedTag; nowMs: number }) {
-  const { name, oid, target, message, tagger, committed } = tag;
+  const { name, rev, oid, target, message, tagger, committed } = tag;
   const shown = visibleName(name);
   const isCommit = target.type === "commit";
   const date = tagger?.date ?? committed;
@@ -62,7 +62,7 @@ function TagItem({ place, tag, nowMs }: { place: PagePlace; tag: ListedTag; nowM
     <li>
       <div class="row">
         {isCommit ? (
-          <a class="name" href={pathUrl(place, "tree", name, "")}>
+          <a class="name" href={pathUrl(place, "tree", rev, "")}>
             <bdi>{shown}</bdi>
           </a>
         ) : (
@@ -82,10 +82,10 @@ function TagItem({ place, tag, nowMs }: { place: PagePlace; tag: ListedTag; nowM
               <a href={commitUrl(place, target.oid)}>
                 <code>{shortId(target.oid)}</code>
               </a>
-              <a href={archiveUrl(place, name, "zip")}>
+              <a href={archiveUrl(place, rev, "zip")}>
                 zip<span class="hush"> of {shown}</span>
               </a>
-              <a href={archiveUrl(place, name, "tar.gz")}>
+              <a href={archiveUrl(place, rev, "tar.gz")}>
                 tar.gz<span class="hush"> of {shown}</span>
               </a>
             </>

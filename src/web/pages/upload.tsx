@@ -86,7 +86,7 @@ function showForm(
 ): Promise<Response> {
   const place = context.get("place");
   const faults = refused?.faults ?? NO_FAULTS;
-  const { branch, path } = page;
+  const { path } = page;
   const again = refused === null ? "" : " Choose the files again: browsers do not keep them.";
   return showPage(context, {
     title: `Upload files · ${place.owner}/${place.name}`,
@@ -95,9 +95,9 @@ function showForm(
     content: (
       <>
         <PlaceHeader place={place} tab="code" />
-        {page.commit !== null && <Crumbs place={place} rev={branch} path={path} />}
+        {page.commit !== null && <Crumbs place={place} rev={page.rev} path={path} />}
         <FaultNote faults={faults} labels={LABELS} />
-        <form method="post" enctype="multipart/form-data" action={pathUrl(place, "upload", branch, path)}>
+        <form method="post" enctype="multipart/form-data" action={pathUrl(place, "upload", page.rev, path)}>
           <h2>
             Upload files
             {path !== "" && (

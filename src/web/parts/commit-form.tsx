@@ -5,6 +5,7 @@ import { isHexOid } from "../../format/oid.ts";
 import { isPushableRefName } from "../../format/ref-name.ts";
 import type { Operation } from "../../repository/commit/operation.ts";
 import type { ShownConflict } from "../../repository/merge/merge-conflict.ts";
+import { branchRev } from "../../repository/objects/named-refs.ts";
 import type { EditPage } from "../../repository/pages/edit-page.ts";
 import { type Author, checkAuthor, keepAuthor, lastAuthor, readAuthor, toIdent } from "./author.ts";
 import { Choice, type Faults, TextArea, TextField } from "./fields.tsx";
@@ -91,7 +92,7 @@ export function checkTypedCommit({ subject, body, author, target, newBranch }: T
  * @param page for the branch of the URL
  * @param subject if none was typed
  * @param fields of the form, by those that the commit's failures name
- * @returns the branch that has it, byte string */
+ * @returns the branch that has it, as URLs name it, byte string */
 export async function makeCommit(
   context: PageContext,
   typed: TypedCommit,
@@ -121,7 +122,7 @@ export async function makeCommit(
       operations,
     });
     await keepAuthor(context, author);
-    return target;
+    return branchRev(target);
   } catch (error) {
     const shown = isGitError(error, "conflict") ? error.data["conflicts"] : undefined;
     const conflicts = Array.isArray(shown) ? (shown as ShownConflict[]) : [];
@@ -208,8 +209,8 @@ export function CommitFields({
 }
 
 /** Where a form leads that is not sent. */
-export function wayBack(place: PagePlace, to: "tree" | "blob", { branch, commit, path }: EditPage): string {
-  return commit === null ? placeUrl(place) : pathUrl(place, to, branch, path);
+export function wayBack(place: PagePlace, to: "tree" | "blob", { rev, commit, path }: EditPage): string {
+  return commit === null ? placeUrl(place) : pathUrl(place, to, rev, path);
 }
 
 /** A path, as a form shows it. @param path byte string */

@@ -1,5 +1,5 @@
 import type { PageRevision } from "../../repository/pages/page-revision.ts";
-import type { RefChoices } from "../../repository/pages/ref-choices.ts";
+import type { RefChoice, RefChoices } from "../../repository/pages/ref-choices.ts";
 import { visibleName } from "./text.ts";
 import { type PathPageName, pathUrl, placeUrl } from "./urls.ts";
 import type { PagePlace } from "./web-env.ts";
@@ -28,8 +28,8 @@ export function RefChooser({
   choices: RefChoices | null;
   target: ChooserTarget;
 }) {
-  const { name, kind, commit } = revision;
-  const shown = name === commit ? commit.slice(0, SHORT) : visibleName(name);
+  const { short, kind, commit } = revision;
+  const shown = short === commit ? commit.slice(0, SHORT) : visibleName(short);
   if (choices === null)
     return (
       <span class="badge">
@@ -46,13 +46,13 @@ export function RefChooser({
         <input type="search" placeholder="Filter" aria-label="Filter branches and tags" data-with="filter" hidden />
         <Choices
           title="Branches"
-          names={branches}
+          choices={branches}
           count={branchCount}
           kind="branch"
           current={revision}
           target={target}
         />
-        <Choices title="Tags" names={tags} count={tagCount} kind="tag" current={revision} target={target} />
+        <Choices title="Tags" choices={tags} count={tagCount} kind="tag" current={revision} target={target} />
       </div>
     </details>
   );
@@ -60,14 +60,14 @@ export function RefChooser({
 
 function Choices({
   title,
-  names,
+  choices,
   count,
   kind,
   current,
   target,
 }: {
   title: string;
-  names: readonly string[];
+  choices: readonly RefChoice[];
   count: number;
   kind: "branch" | "tag";
   current: PageRevision;
@@ -75,20 +75,20 @@ function Choices({
 }) {
   if (count === 0) return null;
   const { place, page, path } = target;
-  const isCurrent = (name: string): boolean => current.kind === kind && current.name === name;
+  const isCurrent = (name: string): boolean => current.kind === kind && current.short === name;
   return (
     <>
       <h2>{title}</h2>
       <ul>
-        {names.map((name) => (
+        {choices.map(({ name, rev }) => (
           <li>
-            <a class="cut" href={pathUrl(place, page, name, path)} aria-current={isCurrent(name) ? "true" : undefined}>
+            <a class="cut" href={pathUrl(place, page, rev, path)} aria-current={isCurrent(name) ? "true" : undefined}>
               <bdi>{visibleName(name)}</bdi>
             </a>
           </li>
         ))}
       </ul>
-      {count > names.length && (
+      {count > choices.length && (
         <p>
           <a href={placeUrl(place, kind === "branch" ? "branches" : "tags")}>All {count.toLocaleString("en")}</a>
         </p>
