@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { Random } from "../../harness/random.ts";
 import { keepLineEnds, lineEndsOf } from "../../../src/repository/commit/line-endings.ts";
 
 /** What a form sends for a text. */
@@ -22,9 +23,41 @@ test.each([
   expect(keepLineEnds(text, asSent(text))).toBe(text);
 });
 
-test("changed lines get the file's usual ends, others keep their own", () => {
+test("new lines get the file's usual ends, others keep their own", () => {
   const before = "a\r\nb\nc\r\nd\r\n";
   expect(keepLineEnds(before, "a\r\nb\r\nnew\r\nc\r\nd\r\nlast")).toBe("a\r\nb\nnew\r\nc\r\nd\r\nlast\r\n");
+});
+
+test.each([
+  ["one\r\ntwo\nthree\r\nfour\n", "two", "TWO"],
+  ["one\r\ntwo\nthree\r\nfour\n", "three", "THREE"],
+  ["a\rb\r\ntwo\nthree\r\r\nx\n", "two", "TWO"],
+  ["a\rb\r\ntwo\nthree\r\r\nx\n", "three", "THREE"],
+  ["a\rb\r\ntwo\nthree\r\r\nx\n", "two\nthree", "TWO\nTHREE"],
+  ["a\r\nb\nc", "c", "d"],
+])("a line that takes another's place has its end: %j, %j becomes %j", (before, old, next) => {
+  // Each end within the part is that of the file's line, too.
+  const typed = asSent(asSent(before).replaceAll("\r\n", "\n").replace(old, next));
+  const ends = (text: string) => text.match(/\r\n|\r|\n/g);
+  expect(ends(keepLineEnds(before, typed))).toEqual(ends(before));
+  expect(asSent(keepLineEnds(before, typed))).toBe(typed);
+});
+
+test("whatever is changed, no lines are joined or parted", () => {
+  const random = new Random(32);
+  const text = (): string =>
+    Array.from(
+      { length: random.below(8) },
+      () => random.pick(["", "", "a", "b"]) + random.pick(["\n", "\r", "\r\n"]),
+    ).join("");
+  for (let round = 0; round < 20_000; round++) {
+    const before = text() + random.pick(["", "c"]);
+    const typed = asSent(text() + random.pick(["", "c"]));
+    const lines = asSent(keepLineEnds(before, typed));
+    // A last newline may be added.
+    expect([typed, `${typed}\r\n`]).toContain(lines);
+    expect(keepLineEnds(before, asSent(before))).toBe(before);
+  }
 });
 
 test("a last newline is kept, and none is added to a file without", () => {
