@@ -1,17 +1,28 @@
 import type { GraphPosition } from "../../store/numbers/kinds.ts";
 import type { CommitGraph } from "../../store/graph/commit-graph.ts";
 
-/** The queue of a walk, in git's order: the newest commit first; of commits with the same second,
- * the one queued first.
+/** Which of two commits a walk visits first. */
+export type WalkOrder =
+  /** As `git log`: the newest; of commits with the same second, the one queued first. A parent may
+   * come before a child. */
+  | "dates"
+  /** As `git log --date-order`: a commit is as new as the newest that it reaches, and none comes
+   * before its children. */
+  | "children first";
+
+/** The queue of a walk, the next commit first.
  * @see git's prio-queue.c, and commit_list_insert_by_date() */
 export class DateQueue {
-  readonly #graph: CommitGraph;
+  readonly #timeOf: (position: GraphPosition) => number;
+  readonly #isChildrenFirst: boolean;
   /** A binary heap: each entry precedes its children, at 2i + 1 and 2i + 2. */
   readonly #heap: { readonly position: GraphPosition; readonly order: number }[] = [];
   #pushed = 0;
 
-  constructor(graph: CommitGraph) {
-    this.#graph = graph;
+  constructor(graph: CommitGraph, order: WalkOrder = "dates") {
+    this.#isChildrenFirst = order === "children first";
+    const newest = this.#isChildrenFirst ? newestReached(graph) : null;
+    this.#timeOf = newest === null ? (position) => graph.time(position) : (position) => newest[position]!;
   }
 
   /** The number of queued commits. */
@@ -55,7 +66,20 @@ export class DateQueue {
   }
 
   #isBefore(a: { position: GraphPosition; order: number }, b: { position: GraphPosition; order: number }): boolean {
-    const newer = this.#graph.time(a.position) - this.#graph.time(b.position);
-    return newer === 0 ? a.order < b.order : newer > 0;
+    const newer = this.#timeOf(a.position) - this.#timeOf(b.position);
+    if (newer !== 0) return newer > 0;
+    // Parents have lower positions.
+    return this.#isChildrenFirst ? a.position > b.position : a.order < b.order;
   }
+}
+
+/** The time of the newest commit that each one reaches, itself included; by position. */
+function newestReached(graph: CommitGraph): Float64Array {
+  const newest = new Float64Array(graph.length);
+  for (let position = 0; position < newest.length; position++) {
+    let time = graph.time(position);
+    for (const parent of graph.parents(position)) if (newest[parent]! > time) time = newest[parent]!;
+    newest[position] = time;
+  }
+  return newest;
 }

@@ -2,7 +2,7 @@ import type { PositionSet } from "../../store/graph/commit-graph.ts";
 import type { GraphPosition, ObjectNumber } from "../../store/numbers/kinds.ts";
 import { Bitset } from "../../store/numbers/bitset.ts";
 import type { CommitGraph } from "../../store/graph/commit-graph.ts";
-import { DateQueue } from "./date-queue.ts";
+import { DateQueue, type WalkOrder } from "./date-queue.ts";
 
 /** The state of a walk: all that another walk needs to continue it. Object numbers, which never
  * change. */
@@ -14,8 +14,8 @@ export interface WalkPlace {
   readonly walked: readonly ObjectNumber[];
 }
 
-/** Walks a history as `git log` does: the newest of the commits met is visited next, and its
- * parents are met then.
+/** Walks a history as `git log` does, or as it does with `--date-order`: the newest of the commits
+ * met is visited next, and its parents are met then.
  * @see get_revision_1() in git's revision.c */
 export class HistoryWalk {
   readonly #graph: CommitGraph;
@@ -23,9 +23,9 @@ export class HistoryWalk {
   readonly #met: PositionSet;
 
   /** @param place its numbers must be of commits in the graph */
-  constructor(graph: CommitGraph, { open, walked }: WalkPlace) {
+  constructor(graph: CommitGraph, { open, walked }: WalkPlace, order: WalkOrder = "dates") {
     this.#graph = graph;
-    this.#queue = new DateQueue(graph);
+    this.#queue = new DateQueue(graph, order);
     this.#met = new Bitset<GraphPosition>(graph.length);
     for (const number of walked) this.#met.add(graph.position(number));
     this.meet(open.map((number) => graph.position(number)));

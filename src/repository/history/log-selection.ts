@@ -3,6 +3,7 @@ import type { CommitGraph } from "../../store/graph/commit-graph.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { CommitFilter, type WantedTexts } from "./commit-filter.ts";
 import { FollowedFile } from "./followed-file.ts";
+import type { WalkOrder } from "./date-queue.ts";
 import { HistoryWalk, type WalkPlace } from "./history-walk.ts";
 import { PathHistory, type PathStep } from "./path-history.ts";
 import type { WorkBudget } from "../pacing/work-budget.ts";
@@ -15,6 +16,8 @@ export interface LogFilter extends WantedTexts {
   readonly since: number | null;
   /** Seconds since 1970. */
   readonly until: number | null;
+  /** Default: as `git log`. */
+  readonly order?: WalkOrder;
   /** Whether only the first parent of a merge is followed. */
   readonly firstParent: boolean;
   /** Whether the file at the path is followed across renames, through a history that is not
@@ -55,7 +58,7 @@ export class LogSelection {
     // Positions belong to this graph, even if the tables are reloaded meanwhile.
     this.#graph = repository.tables.graph;
     this.#filter = filter;
-    this.#walk = new HistoryWalk(this.#graph, place);
+    this.#walk = new HistoryWalk(this.#graph, place, filter.order);
     this.#budget = budget;
     const { path, author, text, firstParent, follow } = filter;
     this.#path = path === null || follow ? null : new PathHistory(repository, path, firstParent, budget);

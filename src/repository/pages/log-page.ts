@@ -14,7 +14,7 @@ const MAX_LINES = 100;
 export interface LogPageRequest {
   /** Of the URL: a revision and a path. Byte strings. */
   readonly parts: readonly string[];
-  readonly filter: Omit<LogFilter, "path">;
+  readonly filter: Omit<LogFilter, "path" | "order">;
   /** `next` of the page before; null: this is the first. */
   readonly cursor: string | null;
   readonly limit: number;
@@ -27,7 +27,8 @@ export interface HistoryPage {
   readonly choices: RefChoices | null;
   /** Byte string, "" for all. */
   readonly path: string;
-  /** In the order of `git log`. Fewer than `limit`, or none, when the search took too long. */
+  /** In the order of `git log`, all commits in that of `git log --date-order`. Fewer than `limit`,
+   * or none, when the search took too long. */
   readonly commits: readonly LogEntry[];
   /** The cursor of the next page; null: this is the last. */
   readonly next: string | null;
@@ -43,7 +44,15 @@ export async function logPage(
 ): Promise<HistoryPage> {
   const { revision, path } = await openTarget(repository, parts);
   const place = cursor === null ? null : decodeLogPlace(cursor);
-  const query = { ...filter, path: path === "" ? null : path, follow: filter.follow && path !== "" };
+  const { author, text, since, until } = filter;
+  const isWhole = path === "" && [author, text, since, until].every((wanted) => wanted === null);
+  const query = {
+    ...filter,
+    path: path === "" ? null : path,
+    follow: filter.follow && path !== "",
+    // A graph shows all, and its lines lead down.
+    order: isWhole ? ("children first" as const) : ("dates" as const),
+  };
   const { commits, next } = await log(repository, { ...query, ref: revision.commit, place, limit });
   const lines = place?.open.slice(0, MAX_LINES) ?? [];
   return {

@@ -42,10 +42,7 @@ export async function openTarget(repository: OpenRepository, parts: readonly str
 
 /** How URLs name a revision that somebody typed.
  * @param name byte string */
-export async function stableName(
-  { advertised }: OpenRepository,
-  { name }: { readonly name: string },
-): Promise<string> {
+export async function stableName({ advertised }: OpenRepository, { name }: { readonly name: string }): Promise<string> {
   return stableRev(advertised, name, refsNamed(advertised, name)[0]?.name ?? "");
 }
 
