@@ -1,4 +1,7 @@
-// Byte strings in a URL's path: names and paths of a repository need not be UTF-8.
+// Byte strings in a URL: names and paths of a repository need not be UTF-8.
+import { fromByteString } from "./byte-string.ts";
+
+const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** Bytes that a path shows as they are. */
 const PLAIN = /^[A-Za-z0-9._~!$'()*,;:@/-]*$/;
@@ -11,11 +14,23 @@ const DOT_PART = /(?:^|\/)\.\.?(?:\/|$)/;
  * @param path as it was sent: percent-encoded
  * @returns byte strings */
 export function decodePathParts(path: string): string[] {
-  return path
-    .split("/")
-    .map((part) =>
-      part.replace(/%([0-9a-f]{2})/gi, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16))),
-    );
+  return path.split("/").map(percentDecode);
+}
+
+/** Decodes what is percent-encoded.
+ * @returns byte string */
+export function percentDecode(text: string): string {
+  return text.replace(/%([0-9a-f]{2})/gi, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));
+}
+
+/** Whether a byte string is UTF-8. */
+export function isUtf8(bytes: string): boolean {
+  try {
+    strictUtf8.decode(fromByteString(bytes));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Encodes a byte string for a URL's path. Its slashes stay, but for those around `.` and `..`:

@@ -35,6 +35,7 @@ import { newCommitRoutes } from "./changes/new-commit.ts";
 import { rawRoutes } from "./content/raw.ts";
 import { forkRoutes } from "./admin/forks.ts";
 import { repositoryRoutes } from "./admin/repositories.ts";
+import { refuseOddNames } from "./common/path-parts.ts";
 import { newRoutes, type RestEnv, type RestHost } from "./common/routes.ts";
 import { tagRoutes } from "./refs/tags.ts";
 import { tokenRoutes } from "./admin/tokens.ts";
@@ -70,6 +71,7 @@ export function createRestApp(hostOf: (context: Parameters<MiddlewareHandler<Res
   const app = newRoutes();
   app.use("*", async (context, next) => {
     context.set("host", hostOf(context));
+    refuseOddNames(context.req.url);
     await next();
   });
   app.openAPIRegistry.registerComponent("securitySchemes", "bearer", { type: "http", scheme: "bearer" });

@@ -1,6 +1,10 @@
 import { z } from "@hono/zod-openapi";
 import type { Context, MiddlewareHandler } from "hono";
 import { GitError } from "../../format/errors.ts";
+import { isUtf8, percentDecode } from "../../format/path-parts.ts";
+
+/** Parameters whose values are bytes, as names in trees are: `queryBytes` reads them. */
+const BYTES: ReadonlySet<string> = new Set(["path"]);
 
 /** The parameters of a query: a text, or several when a name is repeated. */
 export function readQuery({ req }: Context): Record<string, string | string[]> {
@@ -9,7 +13,25 @@ export function readQuery({ req }: Context): Record<string, string | string[]> {
   );
 }
 
+/** The values of a parameter that holds bytes.
+ * @returns byte strings */
+export function queryBytes({ req }: Context, name: string): string[] {
+  return rawPairs(req.url)
+    .filter(([key]) => key === name)
+    .map(([, value]) => value);
+}
+
+/** Names and values of a query: byte strings. */
+function rawPairs(url: string): [name: string, value: string][] {
+  const pairs = new URL(url).search.slice(1).split("&");
+  return pairs.map((pair) => {
+    const [name, ...value] = pair.replaceAll("+", " ").split("=");
+    return [percentDecode(name!), percentDecode(value.join("="))];
+  });
+}
+
 /** Refuses parameters that a route does not have: a misspelt condition must not count as none.
+ * Texts that are not UTF-8 are refused, since they would be taken for others.
  * @param schema of the route's query; undefined: it has none
  * @throws TypeError when it is no object of parameters
  * @throws GitError "invalid" */
@@ -22,6 +44,8 @@ export function checkQuery(schema: z.ZodType | undefined): MiddlewareHandler {
   return async (context, next) => {
     const field = Object.keys(context.req.queries()).find((name) => !known.has(name));
     if (field !== undefined) throw new GitError("invalid", { what: field.slice(0, 100) || "query", field, reason });
+    const [odd] = rawPairs(context.req.url).find(([name, value]) => !BYTES.has(name) && !isUtf8(value)) ?? [];
+    if (odd !== undefined) throw new GitError("invalid", { what: odd, field: odd, reason: "it must be UTF-8" });
     return next();
   };
 }

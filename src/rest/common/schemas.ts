@@ -1,9 +1,11 @@
 import { z } from "@hono/zod-openapi";
+import type { Context } from "hono";
 import { MAX_CONTEXT_CHARS, MAX_PATTERN_BYTES } from "../../access/ref-rules.ts";
 import { encodeText } from "../../format/byte-string.ts";
 import { type Ident, isPersonText, MAX_PERSON_TEXT } from "../../format/ident.ts";
 import { isPushableRefName } from "../../format/ref-name.ts";
 import { FILE_MODE, formatMode } from "../../format/tree.ts";
+import { queryBytes } from "./request-query.ts";
 
 /** The path parameters of a repository's resources. */
 export const RepositoryParams = z.object({
@@ -52,12 +54,22 @@ export const RefPatternSchema = z
     example: "refs/heads/release/**",
   });
 
-/** A path in a repository; leading and trailing slashes are removed. */
+/** A path in a repository, which `pathOf` reads: it need not be UTF-8. */
 export const PathSchema = z
   .string()
   .max(4_096)
-  .regex(/^[^\0]*$/, "it must not contain NUL")
-  .transform((path) => path.replace(/^\/+|\/+$/g, ""));
+  .regex(/^[^\0]*$/, "it must not contain NUL");
+
+/** The parameter `path` of a query, without leading and trailing slashes; "" without one.
+ * @returns byte string */
+export function pathOf(context: Context): string {
+  return pathsOf(context)[0] ?? "";
+}
+
+/** The same, where it may be repeated. */
+export function pathsOf(context: Context): string[] {
+  return queryBytes(context, "path").map((path) => path.replace(/^\/+|\/+$/g, ""));
+}
 
 /** Who wrote something, and when. */
 export const IdentSchema = z

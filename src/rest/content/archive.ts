@@ -7,7 +7,7 @@ import { answerByIds } from "../common/conditional.ts";
 import { failures } from "../common/error.ts";
 import { pathParts } from "../common/path-parts.ts";
 import { defineRoute, newRoutes, repositoryOf, serveBelow } from "../common/routes.ts";
-import { PathSchema, RepositoryParams } from "../common/schemas.ts";
+import { pathOf, PathSchema, RepositoryParams } from "../common/schemas.ts";
 
 const Query = z.object({
   path: PathSchema.default("").openapi({ description: "only this file or directory" }),
@@ -52,9 +52,9 @@ const read = defineRoute("read", {
 
 /** `/repos/:owner/:repo/archive/:ref.{tar,tar.gz,zip}`. */
 export const archiveRoutes = newRoutes();
-serveBelow(archiveRoutes, read, "/repos/:owner/:repo/archive/*", async (context, { path, prefix, lfs }) => {
+serveBelow(archiveRoutes, read, "/repos/:owner/:repo/archive/*", async (context, { prefix, lfs }) => {
   const { ref, format } = splitArchiveName(pathParts(context).join("/"));
-  const request = { ref, path: encodeText(path), prefix: encodeText(prefix), lfs: lfs === "true" };
+  const request = { ref, path: pathOf(context), prefix: encodeText(prefix), lfs: lfs === "true" };
   const archive = await planArchive(repositoryOf(context), request, context.get("reading"));
   // What is missing may come.
   const isImmutable = isHexOid(ref) && lfs === "false";

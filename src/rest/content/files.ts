@@ -15,6 +15,7 @@ import {
   CommitSchema,
   ModeSchema,
   OidSchema,
+  pathOf,
   PathSchema,
   RefSchema,
   RepositoryParams,
@@ -128,8 +129,8 @@ const Cursor = z.object({ commit: OidSchema, after: z.string() });
  * commit. */
 export const filesRoutes = newRoutes()
   .openapi(list, async (context) => {
-    const { ref, path: text, lastCommit, limit, cursor: from, lfs } = context.req.valid("query");
-    const path = encodeText(text);
+    const { ref, lastCommit, limit, cursor: from, lfs } = context.req.valid("query");
+    const path = pathOf(context);
     const cursor = decodeCursor(from, Cursor);
     const wanted = { lastCommits: lastCommit === "true", lfs: lfs === "true" };
     const directory = await repositoryOf(context).listDirectory({
@@ -150,7 +151,8 @@ export const filesRoutes = newRoutes()
     const truncated = indexes?.includes(-1) ?? false;
     const { commit, tree, next } = directory;
     const nextCursor = next === null ? null : encodeCursor({ commit, after: next });
-    const answer = () => context.json({ commit, tree, path: text, entries, nextCursor, commits, truncated }, 200);
+    const answer = () =>
+      context.json({ commit, tree, path: decodeText(path), entries, nextCursor, commits, truncated }, 200);
     // An incomplete answer must not be cached: the next one may be complete.
     if (truncated) return answer();
     return (await answerByIds(context, [commit], cursor !== null || isHexOid(ref), answer)) as ReturnType<
@@ -162,7 +164,7 @@ export const filesRoutes = newRoutes()
     const cursor = decodeCursor(query.cursor, Cursor);
     const page = await repositoryOf(context).listFiles({
       ref: cursor?.commit ?? encodeText(query.ref),
-      path: encodeText(query.path),
+      path: pathOf(context),
       after: cursor?.after ?? "",
       limit: query.limit,
       lfs: query.lfs === "true",

@@ -9,7 +9,7 @@ import { answerByIds } from "../common/conditional.ts";
 import { failures } from "../common/error.ts";
 import { decodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
-import { OidSchema, PathSchema, RefSchema, RepositoryParams, json } from "../common/schemas.ts";
+import { OidSchema, PathSchema, pathsOf, RefSchema, RepositoryParams, json } from "../common/schemas.ts";
 
 /** Maximum number of globs in a search: each is matched with every path. */
 const MAX_GLOBS = 32;
@@ -90,14 +90,23 @@ const Cursor = z.object({ commit: OidSchema, after: z.string(), line: z.number()
 
 /** `/repos/:owner/:repo/grep`: searches the files of a commit. */
 export const grepRoutes = newRoutes().openapi(search, async (context) => {
-  const { ref, pattern: text, path, fixed, ignoreCase, word, cursor: encoded, ...options } = context.req.valid("query");
+  const {
+    ref,
+    pattern: text,
+    path: _,
+    fixed,
+    ignoreCase,
+    word,
+    cursor: encoded,
+    ...options
+  } = context.req.valid("query");
   const flags = { fixed: fixed === "true", ignoreCase: ignoreCase === "true", word: word === "true" };
   const pattern = new LinePattern({ pattern: text, ...flags });
   const cursor = decodeCursor(encoded, Cursor);
   const result = await searchFiles((request) => repositoryOf(context).planFiles(request), context.get("reading"), {
     ref: cursor?.commit ?? encodeText(ref),
     pattern,
-    globs: [path ?? []].flat().map((glob) => encodeText(glob)),
+    globs: pathsOf(context),
     from: cursor,
     ...options,
   });

@@ -6,7 +6,7 @@ import { answerByIds } from "../common/conditional.ts";
 import { failures } from "../common/error.ts";
 import { NextCursor, PageQuery } from "../common/paging.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
-import { CommitSchema, PathSchema, RefSchema, RepositoryParams } from "../common/schemas.ts";
+import { CommitSchema, pathOf, PathSchema, RefSchema, RepositoryParams } from "../common/schemas.ts";
 
 /** A time in a query, converted to seconds since 1970. */
 const Time = z
@@ -68,14 +68,15 @@ const list = defineRoute("read", {
 
 /** `/repos/:owner/:repo/log`. */
 export const logRoutes = newRoutes().openapi(list, async (context) => {
-  const { cursor, ref, path = "", since = null, until = null, ...rest } = context.req.valid("query");
+  const { cursor, ref, path: _, since = null, until = null, ...rest } = context.req.valid("query");
+  const path = pathOf(context);
   const place = cursor === undefined ? null : decodeLogPlace(cursor);
   const repository = repositoryOf(context);
   // Later pages depend on their cursors only.
   const tip = place === null ? (await repository.resolve(ref)).commit : null;
   const answer = async () => {
     const { author = null, text = null, ...others } = rest;
-    const filter = { ...others, path: path === "" ? null : encodeText(path), since, until, author, text };
+    const filter = { ...others, path: path === "" ? null : path, since, until, author, text };
     const { commits, next } = await repository.log({ ...filter, ref: tip ?? encodeText(ref), place });
     const shown = commits.map(({ path: at, ...commit }) =>
       at === null ? commit : { ...commit, path: decodeText(at) },
