@@ -223,8 +223,8 @@ export const MAX_SPARSE_FILE_BYTES = 64 * KIB;
 export const MAX_ATTRIBUTE_BYTES = 256 * KIB;
 
 /** Bytes by which placeholders (`export-subst`) may make a file of an archive larger: it is in
- * memory as a whole. Of a file or a commit above this size none is expanded, nor the short ids of more
- * parents than `MAX_SUBST_PARENTS`: each is looked up. */
+ * memory as a whole. Of a file or a commit above this size none is expanded, nor are the short ids
+ * of more parents than `MAX_SUBST_PARENTS`: each is looked up. */
 export const MAX_SUBST_BYTES = MIB;
 export const MAX_SUBST_PARENTS = 64;
 

@@ -1,6 +1,9 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { DEFAULT_LIMITS, lowerLimits } from "../../src/format/configured-limits.ts";
-import { checkLimit } from "../../src/format/limits.ts";
+import { BODY_WAIT_MS, checkLimit, MAX_JSON_BYTES, MIN_BODY_BYTES } from "../../src/format/limits.ts";
+import { MAX_COMPARED_BYTES } from "../../src/repository/diff/diff.ts";
 
 test("configuration lowers a cap and leaves the others", () => {
   expect(lowerLimits({ maxPackObjects: 10 })).toEqual({ ...DEFAULT_LIMITS, maxPackObjects: 10 });
@@ -16,4 +19,12 @@ test("the cap itself is allowed, one more is not", () => {
   expect(() => checkLimit("the pack", 10, 11)).toThrow(
     expect.objectContaining({ code: "too-large", data: { what: "the pack", limit: 10, actual: 11 } }),
   );
+});
+
+test("the table of limits has those that a request by itself can meet", () => {
+  const document = readFileSync(join(import.meta.dirname, "../../docs/operations.md")).toString();
+  const mib = (bytes: number): string => `${bytes / 1024 / 1024} MiB`;
+  expect(document).toContain(`| a commit through the API | a body of ${mib(MAX_JSON_BYTES)}, `);
+  expect(document).toContain(`${MIN_BODY_BYTES / 1024} KiB in each ${BODY_WAIT_MS / 1_000} seconds, else 408`);
+  expect(document).toContain(`(\`format=diff\`) | each changed file ${mib(MAX_COMPARED_BYTES)}, old and new together`);
 });

@@ -48,7 +48,8 @@ test("bodies are JSON, and bounded before they are parsed", async () => {
     body: [Buffer.from("[")],
   });
   expect(refused.status).toBe(413);
-  expect(JSON.parse(refused.body.toString())).toMatchObject({ error: { code: "too-large" } });
+  const message = expect.stringMatching(/limit of 25165824 \(it is 26214400\): .*by a push, an upload or Git LFS/);
+  expect(JSON.parse(refused.body.toString())).toMatchObject({ error: { code: "too-large", message } });
 });
 
 test("the document describes the routes", async () => {

@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { askApi } from "../harness/api.ts";
 import { git, gitEnv, makeRepository, tryGit } from "../harness/git.ts";
@@ -200,4 +202,30 @@ test("what cannot be compared is said", async () => {
   expect(await codes("/compare/main...feature%2Fx?limit=0")).toEqual([422, "invalid"]);
   expect(await codes("/compare/main...feature%2Fx?cursor=x")).toEqual([422, "invalid"]);
   expect(await codes("/commits/main%5E%7Btree%7D")).toEqual([422, "wrong-type"]);
+});
+
+test("a patch with a file that is too large is refused with its name, and the list has the others", async () => {
+  const large = await makeRepository("large");
+  const write = async (version: string): Promise<void> => {
+    for (const [path, content] of [
+      ["huge.txt", `${version}\n`.repeat(900_000)],
+      ["small.txt", `${version}\n`],
+    ])
+      writeFileSync(join(large, path!), content!);
+    await git(large, "add", ".");
+    await git(large, "commit", "-q", "-m", version);
+  };
+  await write("one");
+  await write("other");
+  await git(large, "push", "-q", `${server.url}/compare/large.git`, "main");
+  const { status, body } = await askApi<{ error: object }>(server, "/repos/compare/large/commits/main?format=diff");
+  const message = expect.stringMatching(
+    /^the changed file huge\.txt .* 8388608 \(it is 9000000\): .*git diff in a clone/,
+  );
+  expect([status, body.error]).toEqual([413, expect.objectContaining({ code: "too-large", message })]);
+  const { body: list } = await askApi<Diff>(server, "/repos/compare/large/commits/main");
+  expect(list.files).toMatchObject([
+    { path: "huge.txt", patch: null },
+    { path: "small.txt", additions: 1 },
+  ]);
 });

@@ -1,7 +1,7 @@
 import type { ObjectNumber } from "../../store/numbers/kinds.ts";
+import { decodeText } from "../../format/byte-string.ts";
 import { formatMode } from "../../format/tree.ts";
 import { GitError } from "../../format/errors.ts";
-import { checkLimit } from "../../format/limits.ts";
 import { fromHex, toHex } from "../../format/oid.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { peel, revisionOf } from "../objects/revision.ts";
@@ -134,8 +134,12 @@ export async function patch(
   if (isTruncated) throw new GitError("too-large", { what: "the number of changed files", limit: MAX_CHANGES });
   // The status of the response must be known before its first byte is sent.
   if (query.start === 0) {
-    for (const sizeBytes of blobs.sizesOf(changes)) {
-      checkLimit("a changed file (bytes, old and new)", MAX_COMPARED_BYTES, sizeBytes);
+    // Nor may it lack a file: it would be applied as if it were whole.
+    for (const [i, actual] of blobs.sizesOf(changes).entries()) {
+      if (actual <= MAX_COMPARED_BYTES) continue;
+      const what = `the changed file ${decodeText(changes[i]!.path)} (bytes, old and new)`;
+      const reason = "lists of the changed files have the patches of all others; git diff in a clone has this one";
+      throw new GitError("too-large", { what, limit: MAX_COMPARED_BYTES, actual, reason });
     }
   }
   const { codec } = repository.state.platform;

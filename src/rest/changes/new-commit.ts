@@ -112,6 +112,8 @@ const make = defineRoute("write", {
   path: "/repos/{owner}/{repo}/commits",
   tags: ["commits"],
   summary: "Change files on a branch with one commit",
+  description:
+    "The body has at most 24 MiB, in which base64 takes a third more than the file. Larger files come by a push, an upload or Git LFS.",
   request: {
     params: RepositoryParams,
     body: { required: true, ...json(NewCommit) },

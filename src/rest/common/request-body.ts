@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from "hono";
 import { GitError } from "../../format/errors.ts";
-import { checkLimit, MAX_JSON_BYTES, MAX_JSON_DEPTH, MAX_PART_BYTES } from "../../format/limits.ts";
+import { MAX_JSON_BYTES, MAX_JSON_DEPTH, MAX_PART_BYTES } from "../../format/limits.ts";
 import { PacedBody } from "../../repository/pacing/paced-body.ts";
 import { readRest } from "../../repository/pacing/read-rest.ts";
 
@@ -12,7 +12,7 @@ export const checkBody: MiddlewareHandler = async (context, next) => {
   const { raw } = context.req;
   if (raw.body === null || raw.method === "GET" || raw.method === "HEAD") return next();
   const declared = Number(raw.headers.get("Content-Length") ?? 0);
-  checkLimit("the body (bytes)", MAX_JSON_BYTES, declared);
+  checkSize(declared);
   const text = await readText(raw.body);
   const headers = new Headers(raw.headers);
   // What follows reads the request again, whose own body has been read.
@@ -60,7 +60,7 @@ async function readText(body: ReadableStream<Uint8Array>): Promise<string> {
   const paced = new PacedBody(body);
   try {
     for (let piece; (piece = await paced.read()) !== null;) {
-      checkLimit("the body (bytes)", MAX_JSON_BYTES, (sizeBytes += piece.length));
+      checkSize((sizeBytes += piece.length));
       text += decoder.decode(piece, { stream: true });
     }
     return text + decoder.decode();
@@ -72,6 +72,12 @@ async function readText(body: ReadableStream<Uint8Array>): Promise<string> {
       throw new GitError("bad-request", { reason: "the body is not UTF-8" }, { cause: error });
     throw error;
   }
+}
+
+function checkSize(actual: number): void {
+  if (actual <= MAX_JSON_BYTES) return;
+  const reason = "files that are too large for one body come by a push, an upload or Git LFS";
+  throw new GitError("too-large", { what: "the body (bytes)", limit: MAX_JSON_BYTES, actual, reason });
 }
 
 /** Refuses deep nesting, for which a parser or a recursive walk would run out of stack. */

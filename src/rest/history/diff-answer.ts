@@ -21,7 +21,7 @@ export const DiffQuerySchema = z.object({
     .enum(["json", "diff"])
     .optional()
     .openapi({
-      description: `\`diff\`: the whole patch instead of JSON, as with \`Accept: ${PATCH_TYPE}\``,
+      description: `\`diff\`: the whole patch instead of JSON, as with \`Accept: ${PATCH_TYPE}\`; 413 when a changed file has more than 8 MiB, old and new together`,
     }),
 });
 
