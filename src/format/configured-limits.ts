@@ -1,5 +1,6 @@
 import {
   BUNDLE_DELAY_MS,
+  FREE_WORKTREE_BYTES,
   MAX_COMMAND_BYTES,
   MAX_DEEPEN_NOTS,
   MAX_DELTA_DEPTH,
@@ -56,6 +57,7 @@ export interface Limits {
   readonly maxRepositoryBytes: number;
   readonly maxRepositoryObjects: number;
   readonly maxWorktreePathBytes: number;
+  readonly freeWorktreeBytes: number;
   readonly maxStoredResponseBytes: number;
   readonly minBundleBytes: number;
   readonly bundleDelayMs: number;
@@ -88,6 +90,7 @@ export const DEFAULT_LIMITS: Limits = {
   maxRepositoryBytes: NO_LIMIT,
   maxRepositoryObjects: NO_LIMIT,
   maxWorktreePathBytes: MAX_WORKTREE_PATH_BYTES,
+  freeWorktreeBytes: FREE_WORKTREE_BYTES,
   maxStoredResponseBytes: MAX_STORED_RESPONSE_BYTES,
   minBundleBytes: MIN_BUNDLE_BYTES,
   bundleDelayMs: BUNDLE_DELAY_MS,

@@ -116,8 +116,7 @@ export const COMMON_MEMORY_BYTES = 64 * MIB;
  * objects outgrow every push's share, or a request that undeltifies a large object. */
 export const LARGE_MEMORY_BYTES = 44 * MIB;
 
-/** Milliseconds for which a request waits for memory that others use, before it is told to retry
- * later. */
+/** Milliseconds for which a request waits for memory that others use, until it is told to retry. */
 export const BUSY_WAIT_MS = 240_000;
 
 /** Inflated bytes from which an undeltified blob is hashed and stored piece by piece. */
@@ -192,8 +191,7 @@ export const MAX_WANTS = 350_000;
 /** `have` lines of one fetch. Stateless clients repeat the common ones in every round. */
 export const MAX_HAVES = 100_000;
 
-/** `shallow` lines of one fetch: the client's shallow boundary, at most once per line of
- * history. */
+/** `shallow` lines of one fetch: the client's boundary, at most once per line of history. */
 export const MAX_SHALLOWS = 100_000;
 
 /** `deepen-not` lines of one fetch: each is resolved like a short ref name. */
@@ -326,8 +324,7 @@ export const MIN_BUNDLE_BYTES = 4 * MIB;
 export const BUNDLE_DELAY_MS = 60_000;
 
 /** Bytes of all stored responses of a repository. They serve repeated requests of one day and are
- * no archive. 0: equal fetches share no work, for deployments that prefer CPU costs to storage
- * costs. */
+ * no archive. 0: equal fetches share no work, where CPU costs are preferred to those of storage. */
 export const MAX_STORED_RESPONSE_BYTES = 512 * MIB;
 
 /** Bytes of a pack's plan, with the chunks that are in SQLite: an object passes it to the Worker in
@@ -339,10 +336,14 @@ export const MAX_PLAN_BYTES = 30 * MIB;
  * still has the ref's old value. Git's own default (gc.pruneExpire). */
 export const PRUNE_GRACE_MS = 14 * 24 * 60 * 60_000;
 
-/** Bytes of the paths in one change of a worktree, plus 64 for each file and directory: trees can
- * repeat each other so often that no memory holds all paths. Enough for some 300,000 files. A
- * branch beyond it is not materialized. */
+/** Bytes of the paths in one change of a worktree, and 64 for each: no memory holds those of trees
+ * that repeat each other. Enough for some 300,000 files. A branch beyond it is not materialized. */
 export const MAX_WORKTREE_PATH_BYTES = 32 * MIB;
+
+/** Bytes of the files of all materialized branches: so many, and so many times what is stored. One
+ * blob may be at any number of paths; ordinary files are five times the pack of their history. */
+export const FREE_WORKTREE_BYTES = 64 * MIB;
+export const WORKTREE_BYTES_PER_STORED = 32;
 
 /** Branches that are materialized: each costs a row at every push, and the space of its files. */
 export const MAX_WORKTREES = 100;

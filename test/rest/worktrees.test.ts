@@ -182,8 +182,9 @@ test(
       await git(dir, "push", "-q", `${none.url}/me/switched.git`, "other:refs/heads/main", "--force");
       await askApi(none, "/repos/me/switched/maintenance", { method: "POST" });
       expect((await none.readObjects("/worktrees/")).size).toBe(0);
-      expect((await askApi<Shown>(none, "/repos/me/switched/worktrees")).body).toEqual({
+      expect((await askApi<Shown>(none, "/repos/me/switched/worktrees")).body).toMatchObject({
         branches: null,
+        bytes: 0,
         worktrees: [],
       });
     } finally {
@@ -198,7 +199,7 @@ test("where a deployment keeps worktrees on demand, those that are chosen are wr
     await pushTo(onDemand);
     expect((await onDemand.readObjects("/worktrees/")).size).toBe(0);
     const path = "/repos/me/switched/worktrees";
-    expect((await askApi<Shown>(onDemand, path)).body).toEqual({ branches: null, worktrees: [] });
+    expect((await askApi<Shown>(onDemand, path)).body).toMatchObject({ branches: null, bytes: 0, worktrees: [] });
     expect((await askApi(onDemand, path, { method: "PUT", json: { branches: ["main"] } })).status).toBe(200);
     await askApi(onDemand, "/repos/me/switched/maintenance", { method: "POST" });
     expect((await onDemand.readObjects("/worktrees/")).size).toBe(2);

@@ -1,5 +1,6 @@
 import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { isGitError } from "../../format/errors.ts";
+import { checkLimit } from "../../format/limits.ts";
 import type { Oid } from "../../format/oid.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { Tables } from "../../store/tables.ts";
@@ -8,7 +9,7 @@ import type { FileChange, PendingFile, Worktree, WrittenFile } from "../../store
 import { ObjectReader } from "../objects/object-reader.ts";
 import { findChangedFiles } from "../worktree/changed-files.ts";
 import { FileWriter } from "../worktree/file-writer.ts";
-import { wantedTip } from "../worktree/worktrees.ts";
+import { wantedTip, worktreeBytesLimit } from "../worktree/worktrees.ts";
 import type { JobOutcome, JobRun } from "./maintenance-jobs.ts";
 
 /** Files written or removed between two checks of the branch, and two transactions. A crash repeats
@@ -79,9 +80,12 @@ class Materialization {
     try {
       const changes = await this.#findChanges(known, commit);
       return repository.transactAside(() => {
-        const { id } = worktrees.add(this.#branch);
-        worktrees.plan(id, commit, changes);
-        return worktrees.get(this.#branch);
+        const before = worktrees.add(this.#branch);
+        worktrees.plan(before.id, commit, changes);
+        const after = worktrees.get(this.#branch)!;
+        if (after.sizeBytes > before.sizeBytes) this.#checkBytes();
+        if (after.sizeBytes < before.sizeBytes) this.#tryRefused();
+        return after;
       });
     } catch (error) {
       // A retry would fail again; the branch's next commit may not.
@@ -89,6 +93,20 @@ class Materialization {
       repository.transactAside(() => worktrees.refuse(worktrees.add(this.#branch).id, error.message));
       return null;
     }
+  }
+
+  /** Other branches may have room now. */
+  #tryRefused(): void {
+    const { worktrees, jobs } = this.#tables;
+    for (const { branch, refused } of worktrees.all())
+      if (refused !== null && branch !== this.#branch) jobs.add("materialize", branch, this.#run.nowMs);
+  }
+
+  /** @throws GitError "too-large" when the files of all branches take too much */
+  #checkBytes(): void {
+    const limit = worktreeBytesLimit(this.#tables, this.#run.repository.platform.limits);
+    const reason = "it grows with what is stored; choose fewer branches, or keep the files in Git LFS";
+    checkLimit("the files of branches (bytes)", limit, this.#tables.worktrees.sizeBytes(), reason);
   }
 
   async #findChanges(known: Worktree | null, commit: ObjectNumber): Promise<FileChange[]> {

@@ -2,12 +2,12 @@ import { GitError } from "../../format/errors.ts";
 import { toHex } from "../../format/oid.ts";
 import type { Tables } from "../../store/tables.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
-import { scheduleAllWorktrees, wantedBranches, wantedTip } from "./worktrees.ts";
+import { scheduleAllWorktrees, wantedBranches, wantedTip, worktreeBytesLimit } from "./worktrees.ts";
 
 /** The state of a worktree. ready: R2 holds the branch's tip. writing: it is being written.
- * failing: writing failed and will be retried. refused: the tip has too many paths. leaving: the
- * branch was deleted or is no longer materialized, and its files are being removed. absent: no such
- * branch. */
+ * failing: writing failed and will be retried. refused: the tip has too many paths or bytes.
+ * leaving: the branch was deleted or is no longer materialized, and its files are being removed.
+ * absent: no such branch. */
 export type WorktreeStatusState = "ready" | "writing" | "failing" | "refused" | "leaving" | "absent";
 
 /** The state of one branch's files in R2; ids in hex. */
@@ -33,6 +33,10 @@ export interface WorktreesStatus {
   /** Byte strings; null: none were chosen, the deployment's default applies. */
   readonly branches: readonly string[] | null;
   readonly worktrees: readonly WorktreeStatus[];
+  /** Of all files. */
+  readonly sizeBytes: number;
+  /** What they may have. */
+  readonly maxBytes: number;
 }
 
 /** Returns the state of all worktrees. */
@@ -42,6 +46,8 @@ export async function worktrees({ tables, state }: OpenRepository): Promise<Work
   const branches = new Set([...wantedBranches(tables, policy), ...existing]);
   return {
     branches: tables.worktrees.wanted(),
+    sizeBytes: tables.worktrees.sizeBytes(),
+    maxBytes: worktreeBytesLimit(tables, state.platform.limits),
     worktrees: [...branches].toSorted().map((branch) => {
       const tip = wantedTip(tables, branch, policy);
       return readStatus(tables, branch, tip === null ? null : toHex(tip));

@@ -1,6 +1,8 @@
 // Worktrees: the files of some branches as R2 objects, for readers of the bucket, and their list in
 // SQLite, for readers of the repository. This module decides which branches have one and when it is
 // updated; `maintenance/materialize` does the work.
+import type { Limits } from "../../format/configured-limits.ts";
+import { WORKTREE_BYTES_PER_STORED } from "../../format/limits.ts";
 import type { Oid } from "../../format/oid.ts";
 import type { Tables } from "../../store/tables.ts";
 import type { RefCommand } from "../state/push.ts";
@@ -36,6 +38,12 @@ export function wantedBranches({ worktrees, refs }: Tables, policy: WorktreePoli
   if (policy === "on-demand") return [];
   const head = refs.head();
   return head?.startsWith(BRANCHES) ? [head.slice(BRANCHES.length)] : [];
+}
+
+/** What the files of all materialized branches may take together (bytes): a multiple of what the
+ * repository has stored. */
+export function worktreeBytesLimit({ chunks }: Pick<Tables, "chunks">, { freeWorktreeBytes }: Limits): number {
+  return freeWorktreeBytes + WORKTREE_BYTES_PER_STORED * chunks.totalBytes();
 }
 
 /** The tip of a branch to materialize; null: not to be materialized, or missing. */

@@ -17,13 +17,17 @@ const Branches = z.array(BranchSchema).max(MAX_WORKTREES).nullable().openapi({
 const Worktrees = z
   .object({
     branches: z.array(z.string()).nullable(),
+    bytes: Count.openapi({ description: "of the files of all branches" }),
+    maxBytes: Count.openapi({
+      description: "what these may take together: it grows with what the repository has stored",
+    }),
     worktrees: z.array(
       z.object({
         branch: z.string(),
         state: z.enum(["ready", "writing", "failing", "refused", "leaving", "absent"]).openapi({
           description:
             "`ready`: R2 holds the files of the branch's tip. `writing`: they are being written. `failing`: writing failed and will be retried. " +
-            "`refused`: the tip has too many paths. `leaving`: the files are being removed. `absent`: the branch does not exist",
+            "`refused`: the tip has too many paths, or the files of all branches would take more than `maxBytes`. `leaving`: the files are being removed. `absent`: the branch does not exist",
         }),
         tip: NullableOidSchema.openapi({ description: "the branch's tip" }),
         materialized: NullableOidSchema.openapi({ description: "the last commit whose files were all in R2" }),
@@ -80,8 +84,10 @@ export const worktreesRoutes = newRoutes()
     return context.json(show(await repositoryOf(context).configureWorktrees({ branches })), 200);
   });
 
-function show({ branches, worktrees }: WorktreesStatus): z.infer<typeof Worktrees> {
+function show({ branches, worktrees, sizeBytes, maxBytes }: WorktreesStatus): z.infer<typeof Worktrees> {
   return {
+    bytes: sizeBytes,
+    maxBytes,
     branches: branches?.map(decodeText) ?? null,
     worktrees: worktrees.map(({ branch, materializedMs, sizeBytes, ...rest }) => ({
       ...rest,

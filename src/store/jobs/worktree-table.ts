@@ -98,6 +98,12 @@ export class WorktreeTable {
     return this.#select("WHERE branch = ?", branch)[0] ?? null;
   }
 
+  /** Bytes of the files of all planned commits. */
+  sizeBytes(): number {
+    const query = "SELECT ifnull(sum(size), 0) AS sizeBytes FROM worktrees";
+    return this.#sql.exec<{ sizeBytes: number }>(query).one().sizeBytes;
+  }
+
   /** A worktree whose planned commit is this one; null: none.
    * @param commit object number */
   ofCommit(commit: ObjectNumber): Worktree | null {

@@ -49,7 +49,7 @@ export async function saveWorktrees(context: PageContext): Promise<Response> {
 }
 
 async function show(context: PageContext, refused: (Refusal & { typed: Typed }) | null): Promise<Response> {
-  const { branches, worktrees } = await context.get("repository").worktrees();
+  const { branches, worktrees, sizeBytes, maxBytes } = await context.get("repository").worktrees();
   const faults = refused?.faults ?? NO_FAULTS;
   const typed = refused?.typed ?? {
     isDefault: branches === null,
@@ -70,6 +70,9 @@ async function show(context: PageContext, refused: (Refusal & { typed: Typed }) 
             </li>
           ))}
         </ul>
+        <p>
+          They take {showSize(sizeBytes)} of {showSize(maxBytes)}, which grows with what the repository has stored.
+        </p>
         <form class="narrow" method="post" action={settingsUrl(context, "worktrees")}>
           <FaultNote faults={faults} labels={LABELS} />
           <Choice type="radio" name="which" id="which-default" value="default" isChosen={typed.isDefault}>

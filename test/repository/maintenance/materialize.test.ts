@@ -260,6 +260,41 @@ test("a commit of more paths than a worktree may have is refused, and the one be
   await expectMain(opened);
 });
 
+test("a push of some kilobytes that lists one blob many times writes no gigabytes", async () => {
+  const opened = await open({ freeWorktreeBytes: 1024 * 1024 });
+  const { repository, dir, store } = opened;
+  const client = newRepositoryClient((name, argument) => repository.repository.call(name, argument, ANYONE));
+  await push(opened, { a: "a" });
+  await run(opened);
+  const first = await git(dir, "rev-parse", "main");
+  const content = "line\n".repeat(8 * 1024);
+  const many = (count: number): Record<string, MadeFile> =>
+    Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, content]));
+  await push(opened, many(1_500));
+  await run(opened);
+  const { worktrees, sizeBytes, maxBytes } = await client.worktrees();
+  expect(maxBytes).toBe(1024 * 1024 + 32 * repository.tables.chunks.totalBytes());
+  expect(worktrees).toMatchObject([{ branch: "main", state: "refused", files: 1, sizeBytes: 1 }]);
+  expect(worktrees[0]!.error).toContain(
+    `the files of branches (bytes) exceeds the limit of ${maxBytes} (it is ${1_500 * content.length})`,
+  );
+  expect(sizeBytes).toBe(1);
+  await expectWorktree(repository, store, dir, "main", first);
+  // Those of all branches count together.
+  const fits = Math.floor(maxBytes / content.length);
+  await push(opened, many(fits));
+  await run(opened);
+  await expectMain(opened);
+  await push(opened, many(fits - 1), "side");
+  await client.configureWorktrees({ branches: ["main", "side"] });
+  await run(opened);
+  expect((await client.worktrees()).worktrees.map(({ state }) => state)).toEqual(["ready", "refused"]);
+  // One has room once another's files are to go, whichever job runs first.
+  await client.configureWorktrees({ branches: ["side"] });
+  for (let i = 0; i < 3; i++) await run(opened);
+  await expectWorktree(repository, store, dir, "side", "side");
+});
+
 test("what was planned and is pruned since is taken from the rows", async () => {
   const opened = await open({ pruneGraceMs: 0 });
   const { repository, dir, store, plan } = opened;
