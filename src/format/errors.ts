@@ -65,6 +65,8 @@ const MESSAGES = {
   "newer-data": (data) =>
     `${noun(data, "data")} was stored by a newer release (schema ${value(data, "stored")}, and this one knows ` +
     `${value(data, "known")}), and is left as it is: deploy the newer release again`,
+  // A database was lost, cut or changed from outside: `what` and `reason`. Nothing is served of it.
+  "damaged-data": (data) => `${noun(data, "data")} is lost or damaged${detail(data)}`,
   // A backend is unavailable; the same request may succeed later.
   unavailable: (data) => `${noun(data, "service")} is unavailable for now${detail(data)}`,
 } as const satisfies Record<string, (data: GitErrorData) => string>;

@@ -25,6 +25,7 @@ const STATUS = {
   "storage-failed": 500,
   "storage-full": 503,
   "newer-data": 503,
+  "damaged-data": 503,
   unavailable: 503,
 } as const satisfies Record<GitErrorCode, number>;
 

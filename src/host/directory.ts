@@ -13,7 +13,7 @@ import {
   type Right,
   rightOf,
 } from "../access/caller.ts";
-import { GitError } from "../format/errors.ts";
+import { GitError, isGitError } from "../format/errors.ts";
 import type { RepositoryName } from "../format/repository-name.ts";
 import type { Ambiguities, CallOutcome } from "../repository/state/call-outcome.ts";
 import { type CallName, newRepositoryClient, type RepositoryClient } from "../repository/calls.ts";
@@ -24,6 +24,7 @@ import type { NameRefusal, RepositoryRoute } from "../store/registry/registry-an
 import type { RepositoryDetails } from "../store/registry/repository-rows.ts";
 import { type Env, REGISTRY_NAME } from "./env.ts";
 import { forgetRoute, type KnownRoute, recallRoute, rememberRoute } from "./known-routes.ts";
+import { watchingDamage } from "./known-damage.ts";
 import type { Timings } from "./timings.ts";
 import type { RegistryObject } from "./registry-object.ts";
 import { GONE, LISTEN_REQUEST } from "./listening.ts";
@@ -68,6 +69,11 @@ export class NamedRepository {
   /** The id of the repository that this request has reached; null: none so far. */
   get id(): string | null {
     return this.#met?.id ?? null;
+  }
+
+  /** The id that the name leads to, also when the object could not be reached; null: none so far. */
+  get sought(): string | null {
+    return this.#met?.id ?? this.#admitted?.id ?? null;
   }
 
   /** Where the repository is now, if the request used a former name; else null.
@@ -117,7 +123,26 @@ export class NamedRepository {
     }
     const route = await this.#route("find");
     this.#authorise(route);
-    return route === null || route.id === stale?.id ? null : this.#meet(route, call, isUnknown);
+    if (route === null) return null;
+    const answer = route.id === stale?.id ? null : await this.#meet(route, call, isUnknown);
+    if (answer === null) await this.#checkLost(route);
+    return answer;
+  }
+
+  /** Tells a repository whose database is lost from one that was deleted. After its object has said
+   * that it is none.
+   * @throws GitError "damaged-data" */
+  async #checkLost(route: KnownRoute): Promise<void> {
+    if (route.isLive && (await this.#open(route.id).isBlank()))
+      await watchingDamage(route.id, () => this.#tellLost(route));
+  }
+
+  async #tellLost({ id }: KnownRoute): Promise<void> {
+    // It may have been deleted since the registry was asked.
+    const now = await registryOf(this.#env).find(this.#name);
+    if (now === null || now.id !== id || !now.isLive) return;
+    const reason = `the registry knows ${now.owner}/${now.name} (${id}), and its database is empty; bring that back from a backup, or delete the repository`;
+    throw new GitError("damaged-data", { what: "repository's database", reason });
   }
 
   /** Calls the repository that this request has reached, if any. */
@@ -168,6 +193,7 @@ export class NamedRepository {
       unread = new Request(url, { method: "POST", body: response.body });
     }
     await unread.body?.cancel();
+    if (route !== null) await this.#checkLost(route);
     throw new GitError("unavailable", { what: "repository", reason: "it is being deleted; push again" });
   }
 
@@ -218,12 +244,21 @@ export class NamedRepository {
    * @throws GitError
    * @see authorise */
   async delete(): Promise<boolean> {
-    const deleted = await this.ask(
-      (repository, { caller }) => repository.delete(caller),
-      (existed) => !existed,
-    );
-    forgetRoute(this.#name);
-    return deleted !== null;
+    try {
+      const deleted = await this.ask(
+        (repository, { caller }) => repository.delete(caller),
+        (existed) => !existed,
+      );
+      return deleted !== null;
+    } catch (error) {
+      if (!isGitError(error, "damaged-data")) throw error;
+      // Nothing is left to delete but its name. Its R2 objects stay.
+      const lost = await registryOf(this.#env).find(this.#name);
+      if (lost !== null) await registryOf(this.#env).report(lost.id, { kind: "deleted" });
+      return lost !== null;
+    } finally {
+      forgetRoute(this.#name);
+    }
   }
 
   async #meet<T>(
@@ -232,7 +267,9 @@ export class NamedRepository {
     isUnknown: (answer: T) => boolean,
   ): Promise<T | null> {
     const requester = this.#requesterAt(route);
-    const answer = await this.#timings.time("repository", () => call(this.#open(route.id), requester));
+    const answer = await this.#timings.time("repository", () =>
+      watchingDamage(route.id, () => call(this.#open(route.id), requester)),
+    );
     if (isUnknown(answer)) return null;
     this.#met = route;
     return answer;
@@ -267,7 +304,9 @@ export class NamedRepository {
     const origin: PushOrigin = { requester: this.#requesterAt(route), place };
     headers.set(ORIGIN_HEADER, encodeURIComponent(JSON.stringify(origin)));
     const sent = new Request(request, { headers });
-    const response = await this.#timings.time("repository", () => this.#open(route.id).fetch(sent));
+    const response = await this.#timings.time("repository", () =>
+      watchingDamage(route.id, () => this.#open(route.id).fetch(sent)),
+    );
     if (response.status !== GONE) this.#met = route;
     return response;
   }

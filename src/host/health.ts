@@ -1,6 +1,8 @@
 import { isGitError } from "../format/errors.ts";
+import { logFailure } from "../format/failure-log.ts";
 import { explainFailure } from "../store/known-failures.ts";
 import { registryOf } from "./directory.ts";
+import { countDamaged } from "./known-damage.ts";
 import type { Env } from "./env.ts";
 
 /** How long an answer is reused, so that frequent checks cost little. */
@@ -11,12 +13,15 @@ interface Health {
   /** Null: it works; else why it does not. */
   readonly registry: string | null;
   readonly bucket: string | null;
+  /** Whether databases of repositories are damaged, as far as requests to this isolate have met
+   * them. */
+  readonly repositories: string | null;
 }
 
 let last: { readonly health: Promise<Health>; readonly untilMs: number } | null = null;
 
-/** Answers `GET /healthz`: 200 if registry and bucket answer, else 503 with the one that does
- * not. */
+/** Answers `GET /healthz`: 200 if registry and bucket answer and no repository was found damaged,
+ * else 503 with what is wrong. */
 export async function serveHealth(env: Env): Promise<Response> {
   const nowMs = Date.now();
   if (last === null || last.untilMs <= nowMs) last = { health: check(env), untilMs: nowMs + CHECK_LIFE_MS };
@@ -32,7 +37,10 @@ async function check(env: Env): Promise<Health> {
     failureOf("registry", () => registryOf(env).find({ owner: "healthz", name: "healthz" })),
     failureOf("bucket", () => env.BUCKET.head("healthz")),
   ]);
-  return { status: registry === null && bucket === null ? "ok" : "failing", registry, bucket };
+  const damaged = countDamaged();
+  const repositories = damaged === 0 ? null : `${damaged} lost or damaged databases: the log names the repositories`;
+  const isOk = registry === null && bucket === null && repositories === null;
+  return { status: isOk ? "ok" : "failing", registry, bucket, repositories };
 }
 
 async function failureOf(what: string, ask: () => Promise<unknown>): Promise<string | null> {
@@ -40,8 +48,7 @@ async function failureOf(what: string, ask: () => Promise<unknown>): Promise<str
     await ask();
     return null;
   } catch (error) {
-    // oxlint-disable-next-line no-console -- details belong in the log.
-    console.error(error);
+    logFailure(error);
     const cause = explainFailure(error);
     return isGitError(cause) ? cause.message : `the ${what} does not answer`;
   }

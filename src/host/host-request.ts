@@ -1,6 +1,7 @@
 import { nameOf, type Asker, type Right } from "../access/caller.ts";
 import { decodeText } from "../format/byte-string.ts";
 import { GitError } from "../format/errors.ts";
+import type { FailedRequest } from "../format/failure-log.ts";
 import type { RepositoryName } from "../format/repository-name.ts";
 import { NamedRepository } from "./directory.ts";
 import type { Env } from "./env.ts";
@@ -77,11 +78,23 @@ export class HostRequest {
     return { request: this.id, ...(repository !== null && { repository }) };
   }
 
+  /** What the log says of it when it fails. */
+  get failed(): FailedRequest {
+    const repository = this.#repository?.sought ?? null;
+    return { request: this.id, method: this.request.method, path: this.#path, who: this.#who, repository };
+  }
+
+  get #path(): string {
+    return new URL(this.request.url).pathname.slice(0, MAX_PATH);
+  }
+
   /** Logs the request once it is answered, without its query, which may contain anything. */
   log(status: number): void {
     const { phases, totalMs } = this.timings.read();
-    const path = new URL(this.request.url).pathname.slice(0, MAX_PATH);
     const { method } = this.request;
-    printEvent({ event: "request", method, path, who: this.#who, status, ms: totalMs, phases }, this.origin);
+    printEvent(
+      { event: "request", method, path: this.#path, who: this.#who, status, ms: totalMs, phases },
+      this.origin,
+    );
   }
 }

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { type Caller, rightOf, type Standing, type Target, type Token, type TokenScope } from "../access/caller.ts";
 import type { QuotaChange } from "../access/quota.ts";
 import { hashToken, newTokenText } from "../access/token-text.ts";
+import { GitError } from "../format/errors.ts";
 import type { RepositoryName } from "../format/repository-name.ts";
 import {
   type NameRefusal,
@@ -20,6 +21,7 @@ import type { RepositoryDetails, RepositoryEntry } from "../store/registry/repos
 import type { FoundPage } from "../store/registry/search.ts";
 import { SESSION_TABLE, type SessionHolder, SessionTable } from "../store/registry/session-table.ts";
 import { type NewToken, TOKEN_TABLE, TokenTable } from "../store/registry/token-table.ts";
+import { CountedSql, newSqlCounters } from "../store/sql/sql.ts";
 import type { Env } from "./env.ts";
 import type { RepositoryObject } from "./repository-object.ts";
 
@@ -27,6 +29,9 @@ import type { RepositoryObject } from "./repository-object.ts";
 export type KnownSession =
   | { readonly kind: "token"; readonly token: Token; readonly expiresMs: number }
   | { readonly kind: "operator"; readonly proof: string; readonly expiresMs: number };
+
+/** The R2 keys of repositories begin with their ids. */
+const STORED = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\//;
 
 /** The registry of repositories, tokens and sessions: one object for the deployment, in front of
  * the tables of `Registry`, `TokenTable` and `SessionTable`. */
@@ -37,11 +42,26 @@ export class RegistryObject extends DurableObject<Env> {
 
   constructor(context: DurableObjectState, env: Env) {
     super(context, env);
-    this.#registry = new Registry(context.storage.sql, context.storage);
-    context.storage.sql.exec(TOKEN_TABLE);
-    this.#tokens = new TokenTable(context.storage.sql);
-    context.storage.sql.exec(SESSION_TABLE);
-    this.#sessions = new SessionTable(context.storage.sql);
+    const sql = new CountedSql(context.storage.sql, newSqlCounters(), "registry's database");
+    this.#registry = new Registry(sql, context.storage);
+    sql.exec(TOKEN_TABLE);
+    this.#tokens = new TokenTable(sql);
+    sql.exec(SESSION_TABLE);
+    void context.blockConcurrencyWhile(() => this.#begin(env));
+    this.#sessions = new SessionTable(sql);
+  }
+
+  /** A registry that knows nothing begins: not where the bucket has what repositories stored.
+   * @throws GitError "damaged-data" to all that ask: a lost registry must not look like a new one */
+  async #begin({ BUCKET }: Env): Promise<void> {
+    if (this.#registry.hasBegun()) return;
+    const { objects } = await BUCKET.list({ limit: 100 });
+    const stored = objects.find(({ key }) => STORED.test(key));
+    if (stored === undefined) return this.#registry.begin(Date.now());
+    const reason =
+      `it is empty, and the bucket has ${stored.key}; ` +
+      "bring the database back from a backup, or empty the bucket to begin anew";
+    throw new GitError("damaged-data", { what: "registry's database", reason });
   }
 
   /** @see Registry.find */

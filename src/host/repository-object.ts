@@ -87,6 +87,11 @@ export class RepositoryObject extends DurableObject<Env> {
     return receivePack(request, this.#repository, this.#limits, origin.requester, origin.place);
   }
 
+  /** @see Repository.isBlank */
+  isBlank(): boolean {
+    return this.#repository.isBlank;
+  }
+
   /** @see Repository.create */
   create(defaultBranch: string): Promise<boolean> {
     return this.#repository.create(defaultBranch);

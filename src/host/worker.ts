@@ -1,5 +1,6 @@
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
+import { namingRequest } from "../format/failure-log.ts";
 import { parseRepositoryName } from "../format/repository-name.ts";
 import { errorResponse, textResponse } from "../protocol/error-response.ts";
 import type { FetchContext } from "../protocol/fetch-context.ts";
@@ -66,7 +67,7 @@ const admitPages = cors({
 app.use("*", async (context, next) => {
   const request = new HostRequest(context.req.raw, context.env);
   context.set("request", request);
-  await next();
+  await namingRequest(() => request.failed, next);
   context.header("X-Request-Id", request.id);
   context.header("Server-Timing", request.timings.toHeader());
   request.log(context.res.status);

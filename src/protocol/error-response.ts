@@ -1,4 +1,5 @@
 import { isGitError } from "../format/errors.ts";
+import { logFailure } from "../format/failure-log.ts";
 import { statusOf } from "../format/http-status.ts";
 import { encodePkt } from "../format/pkt-line.ts";
 import { ERROR_BAND } from "../format/side-band.ts";
@@ -51,10 +52,7 @@ export const NO_CACHE: Readonly<Record<string, string>> = {
 /** What a client may learn about a failure. The details of a server error go to the log only. */
 export function errorText(thrown: unknown): string {
   const error = explainFailure(thrown);
-  if (httpStatus(error) >= 500) {
-    // oxlint-disable-next-line no-console -- the client already has its answer, so the log is the only place left.
-    console.error(error);
-  }
+  if (httpStatus(error) >= 500) logFailure(error);
   return isGitError(error) ? error.message : INTERNAL;
 }
 

@@ -79,12 +79,19 @@ export class Repository implements FetchSource, PushTarget, FamilyMember {
     return bundle === null ? [] : [bundle];
   }
 
+  /** Whether its database is empty, as that of a repository which never was. */
+  get isBlank(): boolean {
+    return this.state.tables === null && !this.state.isDeleted;
+  }
+
   /** Whether a push is accepted: the repository exists, or the registry reserves a name for it.
-   * Once false, it stays false. */
+   * Once false, it stays false: it was deleted, or its database is lost. */
   async admitsPush(): Promise<boolean> {
     const { tables, isDeleted, platform } = this.state;
     if (isDeleted || tables !== null) return !isDeleted;
-    return platform.registry.admit(platform.id);
+    const isReserved = await platform.registry.admit(platform.id);
+    // Another push may have created it meanwhile.
+    return isReserved || this.state.tables !== null;
   }
 
   receive(request: PushRequest): Promise<ReceivedPush> {

@@ -25,6 +25,7 @@ export class WorkerLog {
   /** Adds one message. */
   add({ level, message }: { readonly level: string; readonly message: string }): void {
     this.#note(message);
+    if (message.startsWith('{"event":"error"')) console.error(message);
     if (message.startsWith('{"event":"request"')) this.#requests.push(JSON.parse(message) as LoggedRequest);
     else if (message.startsWith('{"event":')) this.#events.push(JSON.parse(message) as RepositoryEvent);
     else console[level === "error" || level === "warn" ? level : "log"](message);

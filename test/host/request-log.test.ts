@@ -72,5 +72,8 @@ test("a request is logged with its id, its phases and who made it, and so is wha
 
 test("the server says how it is, to everybody", async () => {
   const response = await fetch(`${server.url}/healthz`);
-  expect([response.status, await response.json()]).toEqual([200, { status: "ok", registry: null, bucket: null }]);
+  expect([response.status, await response.json()]).toEqual([
+    200,
+    { status: "ok", registry: null, bucket: null, repositories: null },
+  ]);
 });

@@ -21,6 +21,7 @@ export async function damageOf(error: unknown, store: ChunkStore, tables: () => 
     case "missing-object":
     case "wrong-type":
     case "too-large":
+    case "damaged-data":
       return error.message;
     case "storage-failed": {
       const { damage, reason, key } = error.data;

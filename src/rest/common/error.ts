@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { HTTPException } from "hono/http-exception";
 import { GitError, isGitError } from "../../format/errors.ts";
+import { logFailure } from "../../format/failure-log.ts";
 import { statusOf } from "../../format/http-status.ts";
 import { LIMIT_KINDS } from "../../format/limits.ts";
 import { explainFailure } from "../../store/known-failures.ts";
@@ -107,10 +108,7 @@ export function answerError(thrown: unknown): Response {
       ? new GitError("bad-request", { reason: thrown.message }, { cause: thrown })
       : explainFailure(thrown);
   const status = isGitError(error) ? statusOf(error.code) : 500;
-  if (status >= 500) {
-    // oxlint-disable-next-line no-console -- server errors are investigated in the log.
-    console.error(error);
-  }
+  if (status >= 500) logFailure(error);
   const body = isGitError(error) && status !== 500 ? describe(error) : { code: "internal", message: "internal error" };
   const headers = new Headers({ "Cache-Control": "no-store" });
   const retryAfterMs = isGitError(error) ? error.data["retryAfterMs"] : undefined;

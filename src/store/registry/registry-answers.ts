@@ -52,6 +52,9 @@ export interface RepositoryRoute extends Target {
   readonly name: string;
   /** The name was a former one: it may be given to another repository, and must not be cached. */
   readonly isFormer: boolean;
+  /** Whether its repository has ever announced itself, and not that it was deleted: its database
+   * must be there. */
+  readonly isLive: boolean;
   readonly quota: PushQuota;
 }
 

@@ -39,6 +39,12 @@ import type { Sql, Transactor } from "../sql/sql.ts";
 /** The newest shape of the registry's tables, those of tokens and sessions included. */
 const SCHEMA_VERSION = 1;
 
+const BEGUN_TABLE = `
+CREATE TABLE IF NOT EXISTS begun ( -- at most one row
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  time_ms INTEGER NOT NULL
+)`;
+
 /** How old a touch of a reservation must be for another: each is two rows, and a first push makes
  * several. */
 const TOUCH_STEP_MS = 60_000;
@@ -63,6 +69,7 @@ export class Registry {
     this.listening = new ListeningTable(sql);
     this.#transactor = transactor;
     createRepositoryTables(sql);
+    sql.exec(BEGUN_TABLE);
     noteVersion(sql, SCHEMA_VERSION);
   }
 
@@ -80,7 +87,7 @@ export class Registry {
       const found = this.find(name);
       if (found === null) {
         const id = this.#enter(name, PUSHED_DETAILS, nowMs);
-        return this.#routeTo({ ...PUSHED_DETAILS, ...name, id }, false);
+        return this.#routeTo({ ...PUSHED_DETAILS, ...name, id, state: "reserved" }, false);
       }
       this.#touch(found.id, nowMs);
       return found;
@@ -114,10 +121,20 @@ export class Registry {
   }
 
   /** Whether an object may become a repository: a name is reserved for it. Renews the reservation
-   * for `RESERVATION_MS`. */
+   * for `RESERVATION_MS`. One that is live was a repository already, and lost its database. */
   admit(id: string, nowMs: number): boolean {
     this.#touch(id, nowMs);
-    return this.#sql.exec("SELECT 1 FROM repositories WHERE id = ?", id).toArray().length > 0;
+    return this.#sql.exec("SELECT 1 FROM repositories WHERE id = ? AND state = 'reserved'", id).toArray().length > 0;
+  }
+
+  /** Whether it has noted that it began, or knows a repository: one of an older release. */
+  hasBegun(): boolean {
+    return this.#sql.exec("SELECT 1 FROM begun UNION ALL SELECT 1 FROM repositories LIMIT 1").toArray().length > 0;
+  }
+
+  /** Notes that it began: from now on it may be empty. */
+  begin(nowMs: number): void {
+    this.#sql.exec("INSERT OR IGNORE INTO begun (id, time_ms) VALUES (1, ?)", nowMs);
   }
 
   /** Records a repository's report.
@@ -305,14 +322,14 @@ export class Registry {
 
   /** With a quota for the owner, reads a row for each of the owner's repositories. */
   #routeTo(
-    { id, owner, name, visibility }: Target & RepositoryName & { readonly id: string },
+    { id, owner, name, visibility, state }: Target & RepositoryName & Pick<RepositoryRow, "id" | "state">,
     isFormer: boolean,
   ): RepositoryRoute {
     const quota = { repository: this.#quotas.get({ repositoryId: id }), owner: this.#quotas.get({ owner }) };
     const others = isLimited(quota.owner)
       ? this.#useOf("owner = ? AND id <> ?", owner, id)
       : { sizeBytes: 0, objectCount: 0 };
-    return { id, owner, name, visibility, isFormer, quota: { ...quota, others } };
+    return { id, owner, name, visibility, isFormer, isLive: state === "live", quota: { ...quota, others } };
   }
 
   #useOf(condition: string, ...bindings: string[]): Use {

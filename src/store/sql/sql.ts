@@ -1,3 +1,5 @@
+import { whenUnreadable } from "./damaged-data.ts";
+
 /** Size limit of one bound or stored value: the platform's is 2 MB. The local runtime accepts more.
  * @see https://developers.cloudflare.com/durable-objects/platform/limits/ */
 export const BLOB_MAX_BYTES = 2_000_000;
@@ -46,15 +48,19 @@ export function newSqlCounters(): SqlCounters {
   return { statements: 0, rowsRead: 0, rowsWritten: 0 };
 }
 
-/** A database that counts its operations in `counters`, and refuses values that the platform would
- * refuse. */
+/** A database that counts its operations in `counters`, refuses values that the platform would
+ * refuse, and tells what is damaged. */
 export class CountedSql implements Sql {
   readonly #inner: Sql;
   readonly #counters: SqlCounters;
 
-  constructor(inner: Sql, counters: SqlCounters) {
+  readonly #what: string;
+
+  /** @param what is stored there, for errors */
+  constructor(inner: Sql, counters: SqlCounters, what = "repository's database") {
     this.#inner = inner;
     this.#counters = counters;
+    this.#what = what;
   }
 
   get databaseSize(): number {
@@ -64,7 +70,12 @@ export class CountedSql implements Sql {
   exec<T extends Record<string, SqlValue>>(query: string, ...bindings: SqlBinding[]): SqlCursor<T> {
     this.#counters.statements += 1;
     for (const value of bindings) checkSize(value);
-    return new CountedCursor(this.#inner.exec<T>(query, ...bindings), this.#counters);
+    const explain = (error: unknown): unknown => whenUnreadable(error, this.#what) ?? error;
+    try {
+      return new CountedCursor(this.#inner.exec<T>(query, ...bindings), this.#counters, explain);
+    } catch (error) {
+      throw explain(error);
+    }
   }
 }
 
@@ -75,9 +86,13 @@ class CountedCursor<T> implements SqlCursor<T> {
   readonly #counters: SqlCounters;
   #counted = { rowsRead: 0, rowsWritten: 0 };
 
-  constructor(inner: SqlCursor<T>, counters: SqlCounters) {
+  readonly #explain: (error: unknown) => unknown;
+
+  /** @param explain what a read failed with */
+  constructor(inner: SqlCursor<T>, counters: SqlCounters, explain: (error: unknown) => unknown) {
     this.#inner = inner;
     this.#counters = counters;
+    this.#explain = explain;
     this.#count();
   }
 
@@ -99,6 +114,8 @@ class CountedCursor<T> implements SqlCursor<T> {
   #counting<R>(read: () => R): R {
     try {
       return read();
+    } catch (error) {
+      throw this.#explain(error);
     } finally {
       this.#count();
     }
@@ -107,6 +124,8 @@ class CountedCursor<T> implements SqlCursor<T> {
   *#countingEach<R>(rows: Iterable<R>): Generator<R> {
     try {
       yield* rows;
+    } catch (error) {
+      throw this.#explain(error);
     } finally {
       this.#count();
     }

@@ -1,4 +1,5 @@
 import { type GitErrorCode, isGitError } from "../../format/errors.ts";
+import { logFailure } from "../../format/failure-log.ts";
 import { statusOf } from "../../format/http-status.ts";
 import { explainFailure } from "../../store/known-failures.ts";
 import { showPage } from "./show-page.tsx";
@@ -26,10 +27,7 @@ export async function showError(context: PageContext, thrown: unknown): Promise<
   const error = explainFailure(thrown);
   if (isGitError(error) && HIDING.has(error.code)) return showMissing(context);
   const status = isGitError(error) ? statusOf(error.code) : 500;
-  if (status >= 500) {
-    // oxlint-disable-next-line no-console -- server errors are investigated in the log.
-    console.error(error);
-  }
+  if (status >= 500) logFailure(error);
   const reason = isGitError(error) && status !== 500 ? error.message : "The server failed.";
   const retryAfterMs = isGitError(error) ? error.data["retryAfterMs"] : undefined;
   const heading = HEADINGS[status] ?? "Something went wrong";
