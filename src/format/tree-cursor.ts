@@ -144,6 +144,14 @@ export function sortKey({ isTree, name }: Pick<TreeCursor, "isTree" | "name">): 
   return isTree ? `${name}/` : name;
 }
 
+/** Counts the entries of a tree.
+ * @param content of a tree that passed fsck */
+export function countEntries(content: Uint8Array): number {
+  let count = 0;
+  for (let at = 0; at < content.length; count++) at = content.indexOf(0, at) + 1 + OID_BYTES;
+  return count;
+}
+
 /** The places of a tree's entries, for many lookups: four bytes an entry. */
 export class TreeIndex {
   readonly #content: Uint8Array;

@@ -130,11 +130,12 @@ export class RenameSearch {
 
   /** Matches files of the same content, preferring the same name. */
   matchEqual(): void {
-    const sourcesOf = Map.groupBy(this.#sources, ({ version }) => toHex(version.oid));
+    const sourcesOf = new Map<string, EqualSources>();
+    for (const [hex, sources] of Map.groupBy(this.#sources, ({ version }) => toHex(version.oid)))
+      sourcesOf.set(hex, new EqualSources(sources));
     for (const destination of this.#destinations) {
-      const equal = sourcesOf.get(toHex(destination.version.oid)) ?? [];
-      const chosen = chooseEqual(equal, destination);
-      if (chosen !== -1) this.#match(equal.splice(chosen, 1)[0]!, destination, MAX_SCORE);
+      const source = sourcesOf.get(toHex(destination.version.oid))?.take(destination);
+      if (source !== undefined) this.#match(source, destination, MAX_SCORE);
     }
     this.#dropMatched();
   }
@@ -268,19 +269,40 @@ function newCandidate(path: string, version: FileVersion, index: number): Candid
   return { path, name: path.slice(path.lastIndexOf("/") + 1), version, index };
 }
 
-/** Chooses among files of the destination's content: the first of its name, else the first.
- * @returns its index, -1 if none fits */
-function chooseEqual(equal: readonly Candidate[], destination: Candidate): number {
-  let first = -1;
-  let seen = 0;
-  for (const [i, source] of equal.entries()) {
-    const mayPair = isRegularFile(source) && isRegularFile(destination);
-    if (!mayPair && source.version.mode !== destination.version.mode) continue;
-    if (source.name === destination.name) return i;
-    if (first === -1) first = i;
-    if (++seen > MAX_EQUAL_SOURCES) break;
+/** Deleted files of one content, of which each is taken once. */
+class EqualSources {
+  readonly #sources: readonly Candidate[];
+  readonly #taken = new Set<Candidate>();
+  /** All before this one are taken. */
+  #from = 0;
+
+  constructor(sources: readonly Candidate[]) {
+    this.#sources = sources;
   }
-  return first;
+
+  /** Takes the first of the destination's name, else the first that fits.
+   * @returns undefined: none fits */
+  take(destination: Candidate): Candidate | undefined {
+    const chosen = this.#choose(destination);
+    if (chosen !== undefined) this.#taken.add(chosen);
+    while (this.#from < this.#sources.length && this.#taken.has(this.#sources[this.#from]!)) this.#from += 1;
+    return chosen;
+  }
+
+  #choose(destination: Candidate): Candidate | undefined {
+    let first: Candidate | undefined;
+    let seen = 0;
+    for (let i = this.#from; i < this.#sources.length; i++) {
+      const source = this.#sources[i]!;
+      if (this.#taken.has(source)) continue;
+      const mayPair = isRegularFile(source) && isRegularFile(destination);
+      if (!mayPair && source.version.mode !== destination.version.mode) continue;
+      if (source.name === destination.name) return source;
+      first ??= source;
+      if (++seen > MAX_EQUAL_SOURCES) break;
+    }
+    return first;
+  }
 }
 
 /** Candidates by name; null where several have the name. */

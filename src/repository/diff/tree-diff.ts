@@ -1,8 +1,8 @@
 import type { ObjectNumber } from "../../store/numbers/kinds.ts";
-import { equalOids } from "../../format/oid.ts";
-import { canonicalMode, isTreeMode, TREE_MODE } from "../../format/tree.ts";
+import { typeOfMode } from "../../format/tree.ts";
+import { TreeCursor } from "../../format/tree-cursor.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
-import type { NamedTree, ObjectReader } from "../objects/object-reader.ts";
+import type { EntryPlace, ObjectReader } from "../objects/object-reader.ts";
 import type { TimeSlice } from "../pacing/time-slice.ts";
 import type { FileChange, FileVersion } from "./file-change.ts";
 
@@ -10,13 +10,22 @@ import type { FileChange, FileVersion } from "./file-change.ts";
  * next one many times expands without end. */
 const MAX_DIRECTORIES = 200_000;
 
+/** Bytes of the trees that are in memory together, unless those of one directory have more. */
+const GROUP_BYTES = 8 * 1024 * 1024;
+
+/** Entries that are passed between two looks at the clock. */
+const ENTRIES_PER_PAUSE = 256;
+
+/** Entries that differ whose objects are looked up at a time. */
+const LOOKED_UP = 4_096;
+
 /** A directory that differs between the sides. */
 interface ChangedDirectory {
   /** Byte string, empty or ending in "/". */
   readonly path: string;
   /** Object numbers of its trees; 0: missing on that side. */
-  readonly old: number;
-  readonly next: number;
+  readonly old: ObjectNumber;
+  readonly next: ObjectNumber;
 }
 
 /** The differences between two trees. */
@@ -27,91 +36,194 @@ export interface TreeDiff {
   readonly isTruncated: boolean;
 }
 
-/** Compares two trees recursively, level by level, so that each level is read at once. Equal trees
- * are not read. A directory that differs holds at least one change, so a level needs no more
- * directories than there may be changes.
+/** Where trees are read that are compared: `ObjectReader`, or a push that is not applied yet. */
+export type DiffSource = Pick<ObjectReader, "sizes" | "readContents" | "findEntries">;
+
+/** Compares two trees recursively, level by level. Equal trees are not read. A directory that
+ * differs holds at least one change, so a level needs no more directories than there may be
+ * changes. Memory is the trees of a group of directories, and what differs.
  * @param old object number, 0: an empty tree
  * @param next likewise
- * @param maxChanges above which the comparison ends
+ * @param maxChanges above which the comparison ends, where it is
  * @throws GitError "storage-failed"
  * @see git-diff-tree(1) -r */
 export async function diffTrees(
-  reader: Pick<ObjectReader, "readTrees">,
-  old: number,
-  next: number,
+  source: DiffSource,
+  old: ObjectNumber,
+  next: ObjectNumber,
   maxChanges: number,
   slice: TimeSlice,
 ): Promise<TreeDiff> {
-  const changes: FileChange[] = [];
-  let level: ChangedDirectory[] = old === next ? [] : [{ path: "", old, next }];
-  let directories = 0;
-  let isTruncated = false;
-  while (level.length > 0 && changes.length <= maxChanges && directories <= MAX_DIRECTORIES) {
-    directories += level.length;
-    const trees = await readTrees(reader, level);
-    const below: ChangedDirectory[] = [];
-    for (const directory of level) {
-      if (changes.length > maxChanges) break;
-      compareDirectory(directory, trees, changes, below);
-      isTruncated ||= below.length > maxChanges;
-      below.length = Math.min(below.length, maxChanges);
-      await slice.pause();
-    }
-    level = below;
-  }
-  isTruncated ||= changes.length > maxChanges || level.length > 0;
+  const comparison = new TreeComparison(source, maxChanges, slice);
+  if (old !== next) await comparison.run({ path: "", old, next });
+  const { changes } = comparison;
+  const isTruncated = comparison.isTruncated || changes.length > maxChanges;
   changes.sort((a, b) => (a.path < b.path ? -1 : 1));
   return { changes: changes.slice(0, maxChanges), isTruncated };
 }
 
-async function readTrees(
-  reader: Pick<ObjectReader, "readTrees">,
-  directories: readonly ChangedDirectory[],
-): Promise<Map<ObjectNumber, NamedTree>> {
+/** An entry that differs, whose objects are not looked up yet. */
+interface ChangedEntry {
+  /** Byte string. */
+  readonly path: string;
+  readonly isTree: boolean;
+  /** Null: missing on that side. */
+  readonly old: Side | null;
+  readonly next: Side | null;
+}
+
+interface Side extends EntryPlace {
+  /** In git's canonical form. */
+  readonly mode: number;
+}
+
+class TreeComparison {
+  readonly changes: FileChange[] = [];
+  isTruncated = false;
+  readonly #source: DiffSource;
+  readonly #maxChanges: number;
+  readonly #slice: TimeSlice;
+  #level: ChangedDirectory[] = [];
+  #entries: ChangedEntry[] = [];
+  /** Files that differ, and directories of the next level. */
+  #files = 0;
+  #directories = 0;
+
+  constructor(source: DiffSource, maxChanges: number, slice: TimeSlice) {
+    this.#source = source;
+    this.#maxChanges = maxChanges;
+    this.#slice = slice;
+  }
+
+  async run(root: ChangedDirectory): Promise<void> {
+    let directories = 0;
+    for (let level = [root]; level.length > 0; level = this.#level) {
+      directories += level.length;
+      this.#level = [];
+      this.#directories = 0;
+      for (const group of this.#divide(level)) {
+        await this.#compareGroup(group);
+        if (this.#isFull) break;
+      }
+      this.#lookUp();
+      if (!this.#isFull && directories <= MAX_DIRECTORIES) continue;
+      this.isTruncated ||= this.#level.length > 0 || this.#isFull;
+      return;
+    }
+  }
+
+  get #isFull(): boolean {
+    return this.#files > this.#maxChanges;
+  }
+
+  /** Divides directories into groups whose trees may be in memory together. */
+  *#divide(level: readonly ChangedDirectory[]): Generator<readonly ChangedDirectory[]> {
+    const sizes = this.#source.sizes(numbersOf(level));
+    let group: ChangedDirectory[] = [];
+    let groupBytes = 0;
+    for (const directory of level) {
+      const sizeBytes = (sizes.get(directory.old) ?? 0) + (sizes.get(directory.next) ?? 0);
+      if (group.length > 0 && groupBytes + sizeBytes > GROUP_BYTES) {
+        yield group;
+        [group, groupBytes] = [[], 0];
+      }
+      group.push(directory);
+      groupBytes += sizeBytes;
+    }
+    yield group;
+  }
+
+  async #compareGroup(group: readonly ChangedDirectory[]): Promise<void> {
+    const trees = new Map<ObjectNumber, Uint8Array>();
+    for await (const [number, bytes] of this.#source.readContents(numbersOf(group))) trees.set(number, bytes);
+    const open = (tree: ObjectNumber): TreeSide => new TreeSide(tree, trees.get(tree) ?? NOTHING);
+    for (const { path, old, next } of group) {
+      await this.#compare(path, open(old), open(next));
+      if (this.#isFull) return;
+    }
+  }
+
+  /** Notes what differs between two versions of a directory. A name that is a file on one side and
+   * a directory on the other has two places. */
+  async #compare(path: string, old: TreeSide, next: TreeSide): Promise<void> {
+    const [a, b] = [old.cursor, next.cursor];
+    for (let passed = 0; !a.isAtEnd || !b.isAtEnd; passed++) {
+      if (passed % ENTRIES_PER_PAUSE === 0) await this.#slice.pause();
+      const order = a.compare(b);
+      if (order !== 0 || !a.isSameAs(b)) {
+        const { name, isTree } = order <= 0 ? a : b;
+        const sides = { old: order <= 0 ? old.here() : null, next: order >= 0 ? next.here() : null };
+        this.#note({ path: path + name, isTree, ...sides });
+        if (this.#isFull) return;
+      }
+      if (order <= 0) old.advance();
+      if (order >= 0) next.advance();
+    }
+  }
+
+  #note(entry: ChangedEntry): void {
+    if (entry.isTree && this.#directories >= this.#maxChanges) {
+      this.isTruncated = true;
+      return;
+    }
+    if (entry.isTree) this.#directories += 1;
+    else this.#files += 1;
+    this.#entries.push(entry);
+    if (this.#entries.length >= LOOKED_UP) this.#lookUp();
+  }
+
+  /** Finds the objects of the entries that were noted. Files are changes, directories belong to the
+   * next level. */
+  #lookUp(): void {
+    const entries = this.#entries;
+    this.#entries = [];
+    const sides = entries.flatMap(({ old, next }) => [old, next]).filter((side) => side !== null);
+    const numbers = this.#source.findEntries(sides);
+    let at = 0;
+    const versionOf = (side: Side | null): FileVersion | null => {
+      if (side === null) return null;
+      const number = numbers[at++]!;
+      // The commit of a gitlink may exist here by chance, but is not part of the tree.
+      return { mode: side.mode, oid: side.oid, number: typeOfMode(side.mode) === "commit" ? 0 : number };
+    };
+    for (const entry of entries) {
+      const { path, isTree } = entry;
+      const old = versionOf(entry.old);
+      const next = versionOf(entry.next);
+      if (isTree) this.#level.push({ path: `${path}/`, old: old?.number ?? 0, next: next?.number ?? 0 });
+      else this.changes.push({ oldPath: path, path, old, next, similarity: null });
+    }
+  }
+}
+
+const NOTHING = new Uint8Array(0);
+
+/** One version of a directory. */
+class TreeSide {
+  readonly cursor: TreeCursor;
+  readonly #tree: ObjectNumber;
+  #index = 0;
+
+  constructor(tree: ObjectNumber, content: Uint8Array) {
+    this.cursor = new TreeCursor(content);
+    this.#tree = tree;
+  }
+
+  /** The entry here. */
+  here(): Side {
+    // The id is a copy, so that the tree's content does not stay.
+    const { cursor } = this;
+    return { mode: cursor.canonicalMode, oid: cursor.oid.slice(), tree: this.#tree, index: this.#index };
+  }
+
+  advance(): void {
+    if (typeOfMode(this.cursor.mode) !== "commit") this.#index += 1;
+    this.cursor.advance();
+  }
+}
+
+function numbersOf(directories: readonly ChangedDirectory[]): NumberSet {
   const numbers = new Set(directories.flatMap(({ old, next }) => [old, next]));
   numbers.delete(0);
-  const trees = new Map<ObjectNumber, NamedTree>();
-  for await (const tree of reader.readTrees(NumberSet.fromUnsorted(numbers))) {
-    trees.set(tree.number, tree);
-  }
-  return trees;
-}
-
-function compareDirectory(
-  { path, old, next }: ChangedDirectory,
-  trees: ReadonlyMap<ObjectNumber, NamedTree>,
-  changes: FileChange[],
-  below: ChangedDirectory[],
-): void {
-  const oldEntries = versionsOf(trees.get(old));
-  const nextEntries = versionsOf(trees.get(next));
-  for (const name of new Set([...oldEntries.keys(), ...nextEntries.keys()])) {
-    const a = oldEntries.get(name) ?? null;
-    const b = nextEntries.get(name) ?? null;
-    if (a !== null && b !== null && a.mode === b.mode && equalOids(a.oid, b.oid)) continue;
-    const entryPath = path + name;
-    const directory = { path: `${entryPath}/`, old: treeNumber(a), next: treeNumber(b) };
-    if (directory.old !== directory.next) below.push(directory);
-    // Where only one side has a directory, the other side's file was added or deleted.
-    const file = { old: fileOf(a), next: fileOf(b) };
-    if (file.old === null && file.next === null) continue;
-    changes.push({ oldPath: entryPath, path: entryPath, ...file, similarity: null });
-  }
-}
-
-/** The entries of a tree; none for a missing tree. */
-function versionsOf(tree: NamedTree | undefined): Map<string, FileVersion> {
-  const versions = new Map<string, FileVersion>();
-  tree?.entries.forEach(({ name, mode, oid }, i) => {
-    versions.set(name, { mode: canonicalMode(mode), oid, number: tree.numbers[i]! });
-  });
-  return versions;
-}
-
-function treeNumber(version: FileVersion | null): ObjectNumber {
-  return version?.mode === TREE_MODE ? version.number : 0;
-}
-
-function fileOf(version: FileVersion | null): FileVersion | null {
-  return version === null || isTreeMode(version.mode) ? null : version;
+  return NumberSet.fromUnsorted(numbers);
 }

@@ -1,6 +1,7 @@
 import { GitError } from "../../format/errors.ts";
 import { equalOids, type Oid, toHex } from "../../format/oid.ts";
-import { isTreeMode, type TreeEntry } from "../../format/tree.ts";
+import { isTreeMode } from "../../format/tree.ts";
+import { countEntries, TreeCursor } from "../../format/tree-cursor.ts";
 import { TimeSlice } from "../pacing/time-slice.ts";
 import type { MergeObjects } from "./merge-objects.ts";
 import {
@@ -18,6 +19,11 @@ import { noteCandidates, RenameCandidates } from "./rename-candidates.ts";
 
 /** The most paths compared in one merge: all are in memory at once. */
 const MAX_PATHS = 200_000;
+
+/** Entries that are compared between two looks at the clock. */
+const ENTRIES_PER_PAUSE = 256;
+
+const NOTHING = new Uint8Array(0);
 
 /** The root trees of a merge; null: an empty one. */
 export type Roots = [base: Oid | null, ours: Oid | null, theirs: Oid | null];
@@ -98,36 +104,52 @@ class PathCollector implements CollectedPaths {
   async #readLevels(top: readonly Directory[]): Promise<void> {
     for (let level = top; level.length > 0;) {
       const oids = level.flatMap(({ trees }) => trees.filter((oid) => oid !== null));
-      const trees = await this.#objects.readTrees(oids);
+      const trees = await this.#objects.compareTrees(oids);
       const next: Directory[] = [];
       for (const directory of level) {
-        const sides = directory.trees.map((oid) => (oid === null ? [] : trees.get(toHex(oid))!));
-        this.#compare(directory, sides, next);
+        const contents = directory.trees.map((oid) => (oid === null ? NOTHING : trees.get(toHex(oid))!));
+        // Counted before anything is made of them.
+        let most = 0;
+        for (const content of contents) {
+          most = Math.max(most, countEntries(content));
+          await this.#slice.pause();
+        }
+        checkPaths(this.paths.size + most);
+        await this.#compare(directory, contents, next);
         await this.#slice.pause();
       }
       level = next;
     }
   }
 
-  #compare(directory: Directory, sides: readonly (readonly TreeEntry[])[], below: Directory[]): void {
+  async #compare(directory: Directory, contents: readonly Uint8Array[], below: Directory[]): Promise<void> {
     const all = new Map<string, Versions>();
-    sides.forEach((entries, side) => {
-      for (const { name, mode, oid } of entries) {
+    const sides: string[][] = [];
+    for (const [side, content] of contents.entries()) {
+      const names: string[] = [];
+      for (const cursor = new TreeCursor(content); !cursor.isAtEnd; cursor.advance()) {
+        const { name } = cursor;
         const versions = all.get(name) ?? ([null, null, null] satisfies Versions);
-        versions[side] = { mode, oid };
+        versions[side] = { mode: cursor.canonicalMode, oid: cursor.oid };
         all.set(name, versions);
+        if (names.push(name) % ENTRIES_PER_PAUSE === 0) await this.#slice.pause();
       }
-    });
-    const opened = inGitOrder(sides).map((name, turn) => {
+      sides.push(names);
+      checkPaths(this.paths.size + all.size);
+    }
+    const opened: Pick<Pending, "path" | "place" | "merged">[] = [];
+    for (const name of inGitOrder(sides)) {
       const path = directory.path === "" ? name : `${directory.path}/${name}`;
-      return { path, place: directory.place + placeOf(turn), merged: open(path, all.get(name)!) };
-    });
+      const place = directory.place + placeOf(opened.length);
+      if (opened.push({ path, place, merged: open(path, all.get(name)!) }) % ENTRIES_PER_PAUSE === 0)
+        await this.#slice.pause();
+    }
     const { renameMask } = directory;
     const isAddedTo = opened.some(({ merged: { fileMask } }) => fileMask !== 0 && fileMask === renameMask);
-    for (const { path, place, merged } of opened) {
+    for (const [i, { path, place, merged }] of opened.entries()) {
       this.paths.set(path, merged);
-      if (this.paths.size > MAX_PATHS) throw new GitError("too-large", { what: "merge (paths)", limit: MAX_PATHS });
       if (!merged.isResolved) this.#descend({ path, place, merged, renameMask: isAddedTo ? ALL : renameMask }, below);
+      if (i % ENTRIES_PER_PAUSE === 0) await this.#slice.pause();
     }
   }
 
@@ -147,19 +169,25 @@ class PathCollector implements CollectedPaths {
 /** The names in three trees in git's order: always the least of the next names. This can differ
  * from the order in trees, where a directory sorts as if it ended in a slash. @see traverse_trees()
  * in git's tree-walk.c */
-function inGitOrder(sides: readonly (readonly TreeEntry[])[]): string[] {
-  const names = new Set<string>();
+function* inGitOrder(sides: readonly (readonly string[])[]): Generator<string, void, void> {
+  const seen = new Set<string>();
   const next = sides.map(() => 0);
   for (;;) {
     let least: string | undefined;
-    for (const [side, entries] of sides.entries()) {
-      while (next[side]! < entries.length && names.has(entries[next[side]!]!.name)) next[side]! += 1;
-      const name = entries[next[side]!]?.name;
+    for (const [side, names] of sides.entries()) {
+      while (next[side]! < names.length && seen.has(names[next[side]!]!)) next[side]! += 1;
+      const name = names[next[side]!];
       if (name !== undefined && (least === undefined || name < least)) least = name;
     }
-    if (least === undefined) return [...names];
-    names.add(least);
+    if (least === undefined) return;
+    seen.add(least);
+    yield least;
   }
+}
+
+/** @throws GitError "too-large" */
+function checkPaths(count: number): void {
+  if (count > MAX_PATHS) throw new GitError("too-large", { what: "merge (paths)", limit: MAX_PATHS });
 }
 
 /** An index as text that sorts as the number does. */

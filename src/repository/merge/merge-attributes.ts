@@ -2,6 +2,8 @@ import { type AttributeFile, type Attributes, parseAttributes, TreeAttributes } 
 import { checkLimit, MAX_MERGE_ATTRIBUTE_BYTES, MAX_SPARSE_FILE_BYTES } from "../../format/limits.ts";
 import { type Oid, toHex } from "../../format/oid.ts";
 import { isFileMode, isTreeMode, type TreeEntry } from "../../format/tree.ts";
+import { countEntries } from "../../format/tree-cursor.ts";
+import { findTreeEntry } from "../../format/tree-splice.ts";
 import { STEPS_PER_ATTRIBUTE_BYTE, WalkBudget } from "../pacing/walk-budget.ts";
 import type { MergeObjects } from "./merge-objects.ts";
 
@@ -80,13 +82,13 @@ export class MergeAttributes {
 
   async #childOf(parent: Oid, path: string): Promise<Oid | null> {
     const name = path.slice(path.lastIndexOf("/", path.length - 2) + 1, -1);
-    const entry = (await this.#entriesOf(path, parent)).find((one) => one.name === name);
-    return entry !== undefined && isTreeMode(entry.mode) ? entry.oid.slice() : null;
+    const entry = await this.#entryOf(path, parent, name);
+    return entry !== null && isTreeMode(entry.mode) ? entry.oid.slice() : null;
   }
 
   async #readFile(path: string, tree: Oid): Promise<AttributeFile | null> {
-    const entry = (await this.#entriesOf(path, tree)).find(({ name }) => name === ".gitattributes");
-    if (entry === undefined || !isFileMode(entry.mode)) return null;
+    const entry = await this.#entryOf(path, tree, ".gitattributes");
+    if (entry === null || !isFileMode(entry.mode)) return null;
     const hex = toHex(entry.oid);
     const sizeBytes = this.#objects.sizes([entry.oid]).get(hex)!;
     // As for an archive, a larger file is ignored.
@@ -100,10 +102,10 @@ export class MergeAttributes {
     return parseAttributes((await this.#objects.readBlobs([entry.oid])).get(hex)!);
   }
 
-  async #entriesOf(path: string, tree: Oid): Promise<TreeEntry[]> {
-    const entries = (await this.#objects.readTrees([tree])).get(toHex(tree))!;
-    this.#budget.visit(path, entries.length);
-    return entries;
+  async #entryOf(path: string, tree: Oid, name: string): Promise<TreeEntry | null> {
+    const content = (await this.#objects.readTrees([tree])).get(toHex(tree))!;
+    this.#budget.visit(path, countEntries(content));
+    return findTreeEntry(content, name);
   }
 }
 

@@ -3,7 +3,7 @@ import { GitError } from "../../format/errors.ts";
 import { checkLimit } from "../../format/limits.ts";
 import type { ObjectType } from "../../format/object.ts";
 import { concatOids, type Oid, OID_BYTES, toHex } from "../../format/oid.ts";
-import { canonicalMode, parseTree, type TreeEntry, typeOfMode } from "../../format/tree.ts";
+import { parseTree, typeOfMode } from "../../format/tree.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { NewObject, NewObjects } from "../publish/new-objects.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
@@ -13,24 +13,35 @@ import { keptTree } from "../objects/tree-contents.ts";
  * stored. */
 const MAX_MADE_BYTES = 32 * 1024 * 1024;
 
+/** Bytes of the trees that one merge compares: as many as its paths take, with some margin. */
+const MAX_COMPARED_BYTES = 48 * 1024 * 1024;
+
 /** The objects of a merge by id: first the new ones, then those of the repository. */
 export class MergeObjects {
   readonly #repository: OpenRepository;
   readonly #made: NewObjects;
   #madeBytes = 0;
+  #comparedBytes = 0;
 
   constructor(repository: OpenRepository, made: NewObjects) {
     this.#repository = repository;
     this.#made = made;
   }
 
-  /** Reads trees, by their ids in hex, with modes as git reads them.
+  /** Reads the trees that a merge compares, whose contents stay in memory.
+   * @throws GitError as `readTrees`, "too-large" when they have too many bytes in all */
+  compareTrees(oids: readonly Oid[]): Promise<Map<string, Uint8Array>> {
+    for (const sizeBytes of this.sizes(oids).values()) this.#comparedBytes += sizeBytes;
+    checkLimit("merge (bytes of directories)", MAX_COMPARED_BYTES, this.#comparedBytes);
+    return this.readTrees(oids);
+  }
+
+  /** Reads the contents of trees, by their ids in hex.
    * @throws GitError "storage-failed" */
-  async readTrees(oids: readonly Oid[]): Promise<Map<string, TreeEntry[]>> {
-    const trees = new Map<string, TreeEntry[]>();
+  async readTrees(oids: readonly Oid[]): Promise<Map<string, Uint8Array>> {
+    const trees = new Map<string, Uint8Array>();
     const take = (hex: string, content: Uint8Array): void => {
-      const entries = parseTree(content).map((entry) => ({ ...entry, mode: canonicalMode(entry.mode) }));
-      trees.set(hex, entries);
+      trees.set(hex, content);
     };
     const asked: Oid[] = [];
     for (const oid of oids) {

@@ -1,6 +1,6 @@
 import type { Column } from "../../format/kinds.ts";
 import type { ObjectNumber } from "../../store/numbers/kinds.ts";
-import { OID_BYTES } from "../../format/oid.ts";
+import { concatOids, type Oid, OID_BYTES } from "../../format/oid.ts";
 import { isTreeMode, parseTree, type TreeEntry, typeOfMode } from "../../format/tree.ts";
 import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
 import type { ChunkTable } from "../../store/index/chunk-table.ts";
@@ -29,6 +29,15 @@ export interface NamedTree {
   readonly entries: readonly TreeEntry[];
   /** Object number of each entry, 0 for a gitlink. */
   readonly numbers: Column<ObjectNumber>;
+}
+
+/** An entry of a tree. */
+export interface EntryPlace {
+  readonly oid: Oid;
+  /** Object number of the tree. */
+  readonly tree: ObjectNumber;
+  /** Its index among the tree's entries without gitlinks. */
+  readonly index: number;
 }
 
 /** Reads stored objects whole. */
@@ -66,6 +75,22 @@ export class ObjectReader {
   readEach(numbers: NumberSet): AsyncGenerator<[number: ObjectNumber, object: WholeObject], void, void> {
     const isAlone = numbers.size === 1;
     return this.#each(numbers, (chains, row) => chains.resolve(row, isAlone));
+  }
+
+  /** Reads the contents of objects. @see readEach */
+  async *readContents(numbers: NumberSet): AsyncGenerator<[number: ObjectNumber, content: Uint8Array], void, void> {
+    for await (const [number, { bytes }] of this.readEach(numbers)) yield [number, bytes];
+  }
+
+  /** The sizes of objects (bytes), by their numbers. */
+  sizes(numbers: NumberSet): ReadonlyMap<ObjectNumber, number> {
+    const { number, size } = this.#tables.objects.locate(numbers);
+    return new Map(Array.from(number, (one, i) => [one, size[i]!]));
+  }
+
+  /** The object numbers of entries of trees; 0 where the object is not here. */
+  findEntries(entries: readonly EntryPlace[]): Column<ObjectNumber> {
+    return this.#tables.objects.lookupMany(concatOids(entries.map(({ oid }) => oid))).number;
   }
 
   /** Prepares to read objects in groups: memory of some megabytes. */

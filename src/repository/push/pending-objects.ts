@@ -1,13 +1,13 @@
-import { NO_INDEX, type PackEntry, type PackIndex, STORED } from "../../codec/pack-index.ts";
+import type { Column } from "../../format/kinds.ts";
+import { NO_INDEX, type PackEntry, type PackIndex, type PackNode, STORED } from "../../codec/pack-index.ts";
 import { checkLimit } from "../../format/limits.ts";
 import { COMMIT, TAG } from "../../format/object.ts";
 import { equalOids, type Oid } from "../../format/oid.ts";
-import { parseTree, type TreeEntry, typeOfMode } from "../../format/tree.ts";
 import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
 import type { GraphPosition, ObjectNumber } from "../../store/numbers/kinds.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { Tables } from "../../store/tables.ts";
-import { type NamedTree, ObjectReader } from "../objects/object-reader.ts";
+import { type EntryPlace, ObjectReader } from "../objects/object-reader.ts";
 import { DeltaChains, type DeltaCodec } from "../pack-bytes/delta-chains.ts";
 import { collectChains } from "../pack/collect-chains.ts";
 import { PackDraft } from "../pack/pack-draft.ts";
@@ -94,35 +94,41 @@ export class PendingObjects {
   /** Reads a commit.
    * @throws GitError "too-large", "storage-failed" */
   async read(number: ObjectNumber): Promise<Uint8Array> {
-    for await (const [, bytes] of this.#readEach(NumberSet.of(number))) return bytes;
+    for await (const [, bytes] of this.readContents(NumberSet.of(number))) return bytes;
     throw new RangeError(`object ${number} was not read`);
   }
 
-  /** Reads trees. @see ObjectReader.readTrees
-   * @throws GitError "too-large", "storage-failed" */
-  async *readTrees(trees: NumberSet): AsyncGenerator<NamedTree, void, void> {
-    const [stored, fresh] = this.#split(trees);
-    for (const number of stored.toArray()) this.#checkSize(number);
-    yield* this.#stored.readTrees(stored);
-    for await (const [number, bytes] of this.#readEach(fresh)) {
-      const entries = parseTree(bytes);
-      yield { number, entries, numbers: this.#numbersOf(number, entries) };
+  /** The sizes of objects (bytes), by their numbers. */
+  sizes(numbers: NumberSet): ReadonlyMap<ObjectNumber, number> {
+    return new Map(Array.from(numbers.toArray(), (number) => [number, this.sizeBytes(number)]));
+  }
+
+  /** The object numbers of entries of trees. The index has those of a fresh tree in order. */
+  findEntries(entries: readonly EntryPlace[]): Column<ObjectNumber> {
+    const numbers = new Uint32Array(entries.length);
+    const stored: number[] = [];
+    const named = new Map<ObjectNumber, Column<PackNode>>();
+    for (const [i, { tree, index, oid }] of entries.entries()) {
+      const entry = this.#entryOf(tree);
+      if (entry === null) {
+        stored.push(i);
+        continue;
+      }
+      const nodes = named.get(tree) ?? this.#pushed.references(this.#index.entryNodes[entry]!);
+      named.set(tree, nodes);
+      const packNode = nodes[index];
+      // A gitlink's commit is no reference.
+      if (packNode !== undefined && equalOids(this.#pushed.oid(packNode), oid))
+        numbers[i] = this.#pushed.numbers[packNode]!;
     }
+    const found = this.#stored.findEntries(stored.map((i) => entries[i]!));
+    for (const [at, i] of stored.entries()) numbers[i] = found[at]!;
+    return numbers;
   }
 
-  /** The numbers of a fresh tree's entries: the index has them in order, without gitlinks. */
-  #numbersOf(tree: ObjectNumber, entries: readonly TreeEntry[]): Uint32Array {
-    const named = this.#pushed.references(this.#index.entryNodes[this.#entryOf(tree)!]!);
-    let at = 0;
-    return Uint32Array.from(entries, ({ mode, oid }) => {
-      if (typeOfMode(mode) === "commit") return 0;
-      const packNode = named[at++]!;
-      if (!equalOids(this.#pushed.oid(packNode), oid)) throw new RangeError("a tree's entries are out of step");
-      return this.#pushed.numbers[packNode]!;
-    });
-  }
-
-  async *#readEach(numbers: NumberSet): AsyncGenerator<[number: ObjectNumber, bytes: Uint8Array], void, void> {
+  /** Reads the contents of commits and trees.
+   * @throws GitError "too-large", "storage-failed" */
+  async *readContents(numbers: NumberSet): AsyncGenerator<[number: ObjectNumber, bytes: Uint8Array], void, void> {
     for (const number of numbers.toArray()) this.#checkSize(number);
     const [stored, fresh] = this.#split(numbers);
     for await (const [number, { bytes }] of this.#stored.readEach(stored)) yield [number, bytes];
