@@ -60,3 +60,10 @@ test("a text that is not UTF-8 is refused, so that it is not taken for another",
   ] as const)
     expect(await ask(below, method)).toMatchObject(refused());
 });
+
+test("a search page whose address is not UTF-8 says so, instead of finding nothing", async () => {
+  const status = async (query: string) =>
+    (await fetch(`${server.url}/odd-names/repo/search?${query}`, { headers: { Accept: "text/html" } })).status;
+  expect(await status("q=word&path=d%E9r")).toBe(422);
+  expect(await status("q=word&path=d%C3%A9r")).toBe(200);
+});

@@ -1,6 +1,7 @@
 import { encodeText, fromByteString, toByteString } from "../../format/byte-string.ts";
 import { isGitError } from "../../format/errors.ts";
 import { isHexOid } from "../../format/oid.ts";
+import { isUtf8, percentDecode } from "../../format/path-parts.ts";
 import type { GrepMatch, GrepPlace, GrepResult } from "../../repository/files/grep.ts";
 import { LinePattern } from "../../repository/files/line-pattern.ts";
 import { searchFiles } from "../../repository/files/search-files.ts";
@@ -39,7 +40,7 @@ type Found = GrepResult & { readonly commit: string; readonly rev: string };
 
 /** `/{owner}/{repo}/search`: lines of files, by what is in them. */
 export async function searchPage(context: PageContext): Promise<Response> {
-  const params = new URL(context.req.url).searchParams;
+  const { search: sent, searchParams: params } = new URL(context.req.url);
   const text = (name: string, most: number): string => (params.get(name) ?? "").slice(0, most);
   const query: Query = {
     q: text("q", MAX_PATTERN),
@@ -50,6 +51,9 @@ export async function searchPage(context: PageContext): Promise<Response> {
     word: params.has("word"),
   };
   if (query.q === "") return show(context, query, null, null);
+  // What was meant can no longer be told, and nothing would be found.
+  if (!isUtf8(percentDecode(sent)))
+    return show(context, query, null, { faults: { q: "The address of this search is not in UTF-8." }, status: 422 });
   try {
     const pattern = patternOf(query);
     return await show(context, query, { found: await search(context, query, pattern, params), pattern }, null);
