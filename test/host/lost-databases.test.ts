@@ -88,7 +88,7 @@ test("a repository whose database is cut is told as one that does not open", asy
     const log = await askApi<{ error: { message: string } }>(server, "/repos/me/lost/log");
     expect(log.status).toBe(503);
     expect(log.body.error.message).toMatch(
-      /the database is unavailable .* it is damaged|lost or damaged: it cannot be read/,
+      /the database is unavailable .* the disk is full, or the database is damaged|lost or damaged: it cannot be read/,
     );
     expect((await healthOf(server)).body["repositories"]).toContain("1 lost or damaged");
   } finally {

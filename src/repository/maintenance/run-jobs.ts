@@ -140,6 +140,11 @@ async function runJob(repository: RepositoryState, job: Job, nowMs: number, riva
     platform.observe({ event: "job", kind, key, ms, again, ...counts, operations });
     return isInterrupted;
   } catch (error) {
+    // Deleted while it ran: what it needed is gone, and `erase` removes what it has written.
+    if (repository.tables === null && !OUTLIVING.has(kind)) {
+      jobs.done(job);
+      return false;
+    }
     const message = error instanceof Error ? error.message : String(error);
     platform.observe({ event: "job-failed", kind, key, attempts, error: message });
     jobs.fail(job, nowMs, message);

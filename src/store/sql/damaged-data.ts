@@ -26,7 +26,9 @@ export function whenDamaged(error: unknown): GitError | null {
   if (isGitError(error)) return error.code === "damaged-data" ? error : null;
   if (!(error instanceof Error)) return null;
   if (UNOPENED.test(error.message)) {
-    const reason = `it does not open (${error.message}); if this stays so, it is damaged: bring it back from a backup`;
+    const reason =
+      `it does not open (${error.message}): the disk is full, or the database is damaged ` +
+      "and must be brought back from a backup; the server's log has more";
     return new GitError("unavailable", { what: "database", reason }, { cause: error });
   }
   const found = TOLD.exec(error.message);

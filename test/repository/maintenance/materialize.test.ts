@@ -260,6 +260,27 @@ test("a commit of more paths than a worktree may have is refused, and the one be
   await expectMain(opened);
 });
 
+test("a deletion while files are written ends the job, and is no failure", async () => {
+  for (const at of [0, 1, 5]) {
+    const opened = await open();
+    const { repository, plan, store } = opened;
+    await push(opened, Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`f${i}`, `${i}`])));
+    let writes = 0;
+    const deletions: Promise<boolean>[] = [];
+    plan.faults = ({ operation }) => {
+      if (operation === "putFile" && writes++ === at) deletions.push(repository.repository.delete());
+      return null;
+    };
+    await run(opened);
+    expect(await Promise.all(deletions)).toEqual([true]);
+    expect(repository.events.filter(({ event }) => event === "job-failed")).toEqual([]);
+    plan.faults = NO_FAULTS;
+    await repository.repository.runJobs(Date.now() + 2 * 60 * 60_000);
+    await repository.repository.runJobs(Date.now() + 4 * 60 * 60_000);
+    expect(await Array.fromAsync(store.list(""))).toEqual([]);
+  }
+});
+
 test("a push of some kilobytes that lists one blob many times writes no gigabytes", async () => {
   const opened = await open({ freeWorktreeBytes: 1024 * 1024 });
   const { repository, dir, store } = opened;
