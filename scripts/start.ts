@@ -1,5 +1,4 @@
 /** `npm start`: serves Holdfast on this machine, with its data under the project folder. */
-import { readFileSync } from "node:fs";
 import { enableCompileCache, flushCompileCache } from "node:module";
 import { isIPv6 } from "node:net";
 import { join } from "node:path";
@@ -8,25 +7,15 @@ import { runCommandLine, UsageError } from "./command-line.ts";
 import { takeDataFolder } from "./start/data-folder.ts";
 import { HeldSocket } from "./start/held-socket.ts";
 import { keepModules } from "./start/kept-modules.ts";
+import { onNpmEnd } from "./start/npm-end.ts";
 import { OPTIONS, readStartOptions, type StartOptions, USAGE } from "./start/options.ts";
 import { PROJECT } from "./project.ts";
 
 /** Caches of earlier starts, which make the next one faster. `npm ci` removes them. */
 const KEPT = join(PROJECT, "node_modules/.cache/holdfast");
 
-const PARENT_POLL_MS = 250;
-
-/** The id of the parent process and, where that is npm's shell, the id of npm. */
-function readParents(): string {
-  const parent = process.ppid;
-  if (process.env["npm_lifecycle_event"] !== "start") return `${parent}`;
-  try {
-    // The state and the parent's id follow the name, which may contain spaces.
-    return `${parent} ${readFileSync(`/proc/${parent}/stat`, "utf8").split(") ").at(-1)!.split(" ")[1]}`;
-  } catch {
-    return `${parent}`;
-  }
-}
+/** Says that npm has ended, which started this process. */
+const NPM_ENDED = "npm, which started it, has ended";
 
 /** Opens the port before anything else starts.
  * @throws UsageError if the address cannot be listened at */
@@ -73,10 +62,9 @@ async function start(options: StartOptions): Promise<void> {
     note: (line) => console.error(line),
     ended: (status) => process.exit(status),
   });
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => server.interrupt());
-  // Ends this process when npm ends: npm's shell passes no signals on.
-  const parents = readParents();
-  setInterval(() => readParents() === parents || server.stop(), PARENT_POLL_MS);
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => server.interrupt(signal));
+  // npm's shell passes no signals on.
+  onNpmEnd(() => server.stop(NPM_ENDED));
   console.log(describe(options, (await server.ready()).port));
   // Node does not write the cache when a signal ends the process.
   flushCompileCache();

@@ -68,9 +68,11 @@ export class LocalServer {
     return this.#url;
   }
 
-  /** Ends the server once the requests in progress are done, at the latest after `STOP_MS`. */
-  stop(): void {
+  /** Ends the server once the requests in progress are done, at the latest after `STOP_MS`.
+   * @param reason for people */
+  stop(reason: string): void {
     if (this.#status !== null) return;
+    this.#observer.note(`Holdfast ends: ${reason}.`);
     if (this.#runtime === null) return this.#finish(0);
     this.#status = 0;
     this.#watching.abort();
@@ -93,9 +95,9 @@ export class LocalServer {
   /** Ends the server for a user at a terminal. A second interrupt ends it at once, but only after
    * it has printed that it waits: a single Ctrl-C may arrive twice, from the terminal and from
    * npm. */
-  interrupt(): void {
+  interrupt(signal: NodeJS.Signals): void {
     if (this.#isWaiting) this.#finish(0);
-    else this.stop();
+    else this.stop(signal);
   }
 
   async #answer(): Promise<URL> {

@@ -110,7 +110,7 @@ test("what is not done within ten seconds is cut off", async () => {
   await server.ended();
 });
 
-test("a server with nothing under way ends at once, without a word and with status 0", async () => {
+test("a server with nothing under way ends at once, says why, and has status 0", async () => {
   const options = ["scripts/start.ts", "--port", "0", "--persist-to", makeTempDir("start")];
   const server = new StartedCommand(process.execPath, options);
   const [, url = ""] = await server.says(/serves at (\S+)[^]*Ctrl-C/);
@@ -119,5 +119,28 @@ test("a server with nothing under way ends at once, without a word and with stat
   const said = server.output;
   server.signalGroup("SIGINT");
   expect((await server.ended()).status).toBe(0);
-  expect(server.output).toBe(said);
+  expect(server.output).toBe(`${said}Holdfast ends: SIGINT.\n`);
+});
+
+test("the end of a shell that started it, and of no npm, ends nothing", async () => {
+  const options = ["scripts/start.ts", "--port", "0", "--persist-to", makeTempDir("start")];
+  // The shell has npm's environment, as one within `npm start` would, and ends at once.
+  const script = `npm_lifecycle_event=start nohup "$0" "$@" & echo "pid $!"; sleep 1`;
+  const shell = new StartedCommand("sh", ["-c", script, process.execPath, ...options]);
+  const [, pid = ""] = await shell.says(/pid (\d+)/);
+  const [, url = ""] = await shell.says(/serves at (\S+)[^]*Ctrl-C/);
+  // Several times as long as npm is looked for.
+  await sleep(3_000);
+  expect(await (await ask(`${url}/healthz`))!.json()).toMatchObject({ status: "ok" });
+  expect(shell.output).not.toContain("Holdfast ends");
+  process.kill(Number(pid), "SIGTERM");
+  await shell.says(/Holdfast ends: SIGTERM\./);
+  await shell.ended();
+});
+
+test("the end of npm ends the server, which says so", async () => {
+  const server = await new StartedServer("--port", "0", "--persist-to", makeTempDir("start")).ready();
+  process.kill(await server.find("npm start"), "SIGKILL");
+  await server.says(/Holdfast ends: npm, which started it, has ended\./);
+  await expect.poll(() => server.processes()).toEqual(new Map());
 });
