@@ -26,7 +26,7 @@ test("a request is logged with its id, its phases and who made it, and so is wha
   const url = `${server.url.replace("://", `://me:${token}@`)}/me/logged`;
   await git(history, "push", url, "--all");
   await git(await makeRepository("clone"), "fetch", url);
-  const answer = await askApi(server, `/repos/me/logged/log?token=${token}`, {
+  const answer = await askApi(server, `/repos/me/logged/log?text=${token}`, {
     headers: { Authorization: `Basic ${Buffer.from(`x:${token}`).toString("base64")}` },
   });
   await tryGit(history, ["ls-remote", `${server.url.replace("://", "://me:not-a-token@")}/me/logged`]);
