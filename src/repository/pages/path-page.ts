@@ -12,6 +12,7 @@ import { peel, type Revision } from "../objects/revision.ts";
 import { entryAt, type PathEntry } from "../objects/tree-path.ts";
 import { openTarget, type PageRevision, type PageTarget } from "./page-revision.ts";
 import { type Readme, ReadmeFinder } from "./readme.ts";
+import { readModules, type ShownModules, submoduleUrls } from "./submodules.ts";
 import { listChoices, type RefChoices } from "./ref-choices.ts";
 
 /** Bytes of a file that a page shows. */
@@ -45,6 +46,7 @@ export interface ShownDirectory {
   readonly directory: Directory;
   /** Null: there is none, or this is not the directory's first page. */
   readonly readme: Readme | null;
+  readonly modules: ShownModules;
   /** `after` of its next page; null: this is the last. */
   readonly next: string | null;
 }
@@ -68,6 +70,8 @@ export interface ShownSubmodule {
   readonly kind: "submodule";
   /** Hex. */
   readonly oid: string;
+  /** As `.gitmodules` has it, byte string; null: it is not known. */
+  readonly url: string | null;
 }
 
 /** Reads what is at a path.
@@ -81,7 +85,9 @@ export async function pathPage(repository: OpenRepository, { parts, content, aft
   const shown =
     entry === null || isTreeMode(entry.mode)
       ? await showDirectory(repository, target, after)
-      : await showEntry(repository, entry, content);
+      : typeOfMode(entry.mode) === "commit"
+        ? await showSubmodule(repository, commit, path, entry)
+        : await showFile(repository, entry, content);
   return {
     revision,
     choices: revision.name === revision.commit ? null : listChoices(repository),
@@ -112,6 +118,7 @@ export async function showDirectory(
     kind: "directory",
     directory,
     readme: after === null ? await readme.read(repository) : null,
+    modules: await readModules(repository, commit, path, directory.entries),
     next: directory.next === null ? null : encodeCursor([directory.next]),
   };
 }
@@ -123,12 +130,21 @@ function readPlace(value: unknown): string {
   return value[0];
 }
 
-async function showEntry(
+async function showSubmodule(
+  repository: OpenRepository,
+  commit: Revision,
+  path: string,
+  { oid }: PathEntry,
+): Promise<ShownSubmodule> {
+  const [url = null] = await submoduleUrls(repository, commit, [path]);
+  return { kind: "submodule", oid: toHex(oid), url };
+}
+
+async function showFile(
   repository: OpenRepository,
   { mode, oid, number }: PathEntry,
   wanted: boolean,
-): Promise<ShownFile | ShownSubmodule> {
-  if (typeOfMode(mode) === "commit") return { kind: "submodule", oid: toHex(oid) };
+): Promise<ShownFile> {
   const sizeBytes = repository.find(oid)?.size ?? 0;
   const isRead = wanted && sizeBytes <= MAX_SHOWN_FILE_BYTES;
   const content = isRead ? (await repository.reader.read(number)).bytes : null;

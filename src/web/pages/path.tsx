@@ -6,6 +6,7 @@ import { CommitLine } from "../parts/commit-line.tsx";
 import { Crumbs } from "../parts/crumbs.tsx";
 import { FileList } from "../parts/file-list.tsx";
 import { FileBox, isImage } from "../parts/file-box.tsx";
+import { submoduleUrl } from "../parts/submodule-url.ts";
 import { urlParts } from "../parts/url-parts.ts";
 import { FindLink, PathActions } from "../parts/path-actions.tsx";
 import { PlaceHeader } from "../parts/place-header.tsx";
@@ -40,7 +41,7 @@ async function pathPage(context: PageContext, page: PathPageKind): Promise<Respo
 /** @returns a redirection when the path has the other kind */
 async function readPage(context: PageContext, kind: PathPageKind, parts: readonly string[]): Promise<Page | Response> {
   const place = context.get("place");
-  const query = new URL(context.req.url).searchParams;
+  const { origin, searchParams: query } = new URL(context.req.url);
   const isPlain = query.has("plain");
   const wanted = kind === "blob" && (isPlain || !isImage(parts.at(-1) ?? ""));
   const page = await context.get("repository").pathPage({ parts, content: wanted, after: query.get("after") });
@@ -54,9 +55,9 @@ async function readPage(context: PageContext, kind: PathPageKind, parts: readonl
         <LastCommit place={place} page={page} />
       </FileBox>
     ) : shown.kind === "directory" ? (
-      <DirectoryBox place={place} page={page} shown={shown} />
+      <DirectoryBox place={place} page={page} shown={shown} origin={origin} />
     ) : (
-      <SubmoduleBox shown={shown} />
+      <SubmoduleBox place={place} shown={shown} origin={origin} />
     );
   return {
     title: `${name} · ${place.owner}/${place.name}`,
@@ -96,7 +97,17 @@ function PathFrame({
   );
 }
 
-function DirectoryBox({ place, page, shown }: { place: PagePlace; page: PathPage; shown: ShownDirectory }) {
+function DirectoryBox({
+  place,
+  page,
+  shown,
+  origin,
+}: {
+  place: PagePlace;
+  page: PathPage;
+  shown: ShownDirectory;
+  origin: string;
+}) {
   const { revision, path } = page;
   const { readme } = shown;
   return (
@@ -106,17 +117,28 @@ function DirectoryBox({ place, page, shown }: { place: PagePlace; page: PathPage
           Files
         </h2>
         <LastCommit place={place} page={page} />
-        <FileList place={place} rev={revision.name} path={path} shown={shown} nowMs={Date.now()} />
+        <FileList place={place} rev={revision.name} path={path} shown={shown} origin={origin} nowMs={Date.now()} />
       </section>
       {readme !== null && <ReadmeBox readme={readme} where={{ place, rev: revision.name, directory: path }} />}
     </>
   );
 }
 
-function SubmoduleBox({ shown }: { shown: ShownSubmodule }) {
+function SubmoduleBox({ place, shown, origin }: { place: PagePlace; shown: ShownSubmodule; origin: string }) {
+  const { oid, url } = shown;
+  const href = url === null ? null : submoduleUrl(place, url, oid, origin);
+  const commit = <code>{oid}</code>;
   return (
     <p class="told">
-      A submodule: commit <code>{shown.oid}</code> of another repository.
+      A submodule: commit{" "}
+      {href === null ? (
+        commit
+      ) : (
+        <a href={href} rel="noopener">
+          {commit}
+        </a>
+      )}{" "}
+      of {url === null ? "another repository" : <code>{visibleName(url)}</code>}.
     </p>
   );
 }

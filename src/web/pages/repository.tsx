@@ -88,7 +88,7 @@ function Overview({
           <div class="head">
             <CommitLine place={place} commit={commit} nowMs={nowMs} />
           </div>
-          <FileList place={place} rev={rev} path="" shown={shown} nowMs={nowMs} />
+          <FileList place={place} rev={rev} path="" shown={shown} origin={origin} nowMs={nowMs} />
         </section>
         <div id="read" data-renewed>
           {shown.readme !== null && <ReadmeBox readme={shown.readme} where={{ place, rev, directory: "" }} />}

@@ -2,6 +2,7 @@ import { OID_BYTES, toHex } from "../../format/oid.ts";
 import { isTreeMode, SYMLINK_MODE, typeOfMode } from "../../format/tree.ts";
 import type { ShownDirectory } from "../../repository/pages/path-page.ts";
 import { Icon } from "./icons.tsx";
+import { submoduleUrl } from "./submodule-url.ts";
 import { shortId, subjectOf, visibleName } from "./text.ts";
 import { Ago } from "./times.tsx";
 import { commitUrl, pathUrl, withQuery } from "./urls.ts";
@@ -25,13 +26,15 @@ interface Listed {
   /** Byte string, "" for the root. */
   readonly path: string;
   readonly shown: ShownDirectory;
+  /** Of the deployment. */
+  readonly origin: string;
   readonly nowMs: number;
 }
 
 /** A page of a directory's entries, each with the last commit that changed it, and the way to the
  * next page. */
-export function FileList({ place, rev, path, shown, nowMs }: Listed) {
-  const { directory } = shown;
+export function FileList({ place, rev, path, shown, origin, nowMs }: Listed) {
+  const { directory, modules } = shown;
   const { paths: names, modes, oids } = directory.entries;
   const { commits = [], indexes } = directory.lastCommits ?? {};
   const changes = commits.map(({ oid, message, committer }) => ({
@@ -49,10 +52,12 @@ export function FileList({ place, rev, path, shown, nowMs }: Listed) {
           {names.map((name, i) => {
             const change = changes[indexes?.[i] ?? -1];
             const [kind, oid] = [kindOf(modes[i]!), toHex(oids, i * OID_BYTES)];
+            const from = kind === "module" ? modules.get(name) : undefined;
+            const module = { oid, href: from === undefined ? null : submoduleUrl(place, from, oid, origin) };
             return (
               <tr>
                 <th scope="row">
-                  <Name place={place} rev={rev} path={prefix + name} name={name} kind={kind} oid={oid} />
+                  <Name place={place} rev={rev} path={prefix + name} name={name} kind={kind} module={module} />
                 </th>
                 <td class="subject cut">{change !== undefined && <a href={change.href}>{change.subject}</a>}</td>
                 <td class="when">{change !== undefined && <Ago iso={change.date} nowMs={nowMs} />}</td>
@@ -133,14 +138,15 @@ function Name({
   path,
   name,
   kind,
-  oid,
+  module,
 }: {
   place: PagePlace;
   rev: string;
   path: string;
   name: string;
   kind: Kind;
-  oid: string;
+  /** The commit that a submodule is at, and its page; null: it has none. */
+  module: { readonly oid: string; readonly href: string | null };
 }) {
   const { icon, word } = KINDS[kind];
   const label = (
@@ -153,7 +159,15 @@ function Name({
   if (kind === "module")
     return (
       <>
-        {label} <code class="muted">@ {shortId(oid)}</code>
+        <a href={pathUrl(place, "tree", rev, path)}>{label}</a>{" "}
+        {module.href === null ? (
+          <code class="muted">@ {shortId(module.oid)}</code>
+        ) : (
+          <a href={module.href} rel="noopener">
+            <span class="hush">{visibleName(name)} </span>
+            <code>@ {shortId(module.oid)}</code>
+          </a>
+        )}
       </>
     );
   return <a href={pathUrl(place, kind === "directory" ? "tree" : "blob", rev, path)}>{label}</a>;

@@ -1,0 +1,60 @@
+/** A submodule that a `.gitmodules` file describes. Byte strings. */
+export interface Submodule {
+  readonly path: string;
+  readonly url: string;
+}
+
+/** The head of a section that describes one. What is quoted is its name. */
+const SECTION = /^\[submodule "(?:[^"\\]|\\.)*"\]/i;
+
+/** A variable: its name, and the rest of its line. */
+const VARIABLE = /^([a-z][a-z0-9-]*)[ \t]*=[ \t]*(.*)$/i;
+
+const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", b: "\b", "\\": "\\", '"': '"' };
+
+/** Reads a `.gitmodules` file. What is malformed is passed over: pushes were checked as git checks
+ * them, and a page shows what there is.
+ * @param text byte string
+ * @returns those with a path and a URL, in their order
+ * @see gitmodules(5), git-config(1) "Syntax" */
+export function parseGitmodules(text: string): Submodule[] {
+  const found: Submodule[] = [];
+  let section: { path?: string; url?: string } | null = null;
+  const close = (): void => {
+    if (section?.path !== undefined && section.url !== undefined) found.push({ path: section.path, url: section.url });
+  };
+  // A backslash at a line's end continues it.
+  for (const line of text.replaceAll(/\\\r?\n/g, "").split("\n")) {
+    let rest = line.trim();
+    if (rest.startsWith("[")) {
+      close();
+      const [head] = SECTION.exec(rest) ?? [];
+      section = head === undefined ? null : {};
+      rest = head === undefined ? "" : rest.slice(head.length).trim();
+    }
+    const [, name, value] = VARIABLE.exec(rest) ?? [];
+    if (section === null || name === undefined) continue;
+    const key = name.toLowerCase();
+    // Of several values the last counts.
+    if (key === "path" || key === "url") section[key] = readValue(value!);
+  }
+  close();
+  return found;
+}
+
+/** A value without its quotes, escapes and comment. */
+function readValue(text: string): string {
+  let value = "";
+  /** The length up to the last char that is no blank outside of quotes. */
+  let kept = 0;
+  let isQuoted = false;
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at]!;
+    if (char === '"') isQuoted = !isQuoted;
+    else if (!isQuoted && (char === "#" || char === ";")) break;
+    else if (char === "\\") value += ESCAPES[text[++at] ?? ""] ?? "";
+    else value += char;
+    if (isQuoted || (char !== " " && char !== "\t")) kept = value.length;
+  }
+  return value.slice(0, kept);
+}
