@@ -26,6 +26,7 @@ test.each([
   ["<a href=javascript:alert(1)>x</a>", "<p><a>x</a></p>"],
   ["[x](vbscript:x)", "<p>[x](vbscript:x)</p>"],
   ["[x](data:text/html,x)", "<p>[x](data:text/html,x)</p>"],
+  ["<p align=center>x</p><p align=x>y</p>", '<p class="to-center">x</p><p>y</p>'],
   ["<b tabindex=5 accesskey=s>x</b>", "<p><b>x</b></p>"],
   ["<div id=content class=skip>x</div>", '<div id="user-content-content">x</div>'],
   [

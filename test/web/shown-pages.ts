@@ -2,14 +2,10 @@
  * without a report of its policy. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { askApi } from "../harness/api.ts";
 import { findFaults } from "../harness/axe.ts";
 import { noteProblems, shareBrowser, type SharedBrowser } from "../harness/browser.ts";
-import { git } from "../harness/git.ts";
-import type { Server } from "../harness/server.ts";
-import { shareServer, WITH_TOKENS } from "../harness/shared-server.ts";
-import { makeHistoryRepository } from "./history-pages.ts";
-import { makeWalkedRepository, PAGES } from "./pages.ts";
+import { PAGES } from "./pages.ts";
+import { serveWalked, type WalkedServers } from "./walked-servers.ts";
 
 /** How a browser shows pages. */
 export interface Way {
@@ -34,28 +30,10 @@ export const ON_SCREENS = [
  * @param isShown whether a page is shown in a way, by their positions; default: each is, in each */
 export function testPages(ways: readonly Way[], isShown: (page: number, way: number) => boolean = () => true): void {
   let browser: SharedBrowser;
-  let server: Pick<Server, "url">;
-  let locked: Pick<Server, "url">;
-  let head: string;
+  let servers: WalkedServers;
 
   beforeAll(async () => {
-    [browser, server, locked] = await Promise.all([
-      shareBrowser(),
-      shareServer("walk"),
-      shareServer("walk-locked", WITH_TOKENS),
-    ]);
-    const made = await makeWalkedRepository();
-    head = made.head;
-    const repositories = { repo: made.dir, history: await makeHistoryRepository() };
-    for (const [name, dir] of Object.entries(repositories)) {
-      await git(dir, "push", "-q", `${server.url}/walk/${name}`, "--all");
-      await git(dir, "push", "-q", `${server.url}/walk/${name}`, "--tags", "refs/notes/*");
-    }
-    await askApi(server, "/repos", {
-      method: "POST",
-      json: { owner: "walk", name: "empty", description: "Nothing yet" },
-    });
-    await askApi(server, "/repos/walk/repo/forks", { method: "POST", json: { name: "fork" } });
+    [browser, servers] = await Promise.all([shareBrowser(), serveWalked()]);
   });
 
   afterAll(() => browser.close());
@@ -75,7 +53,7 @@ export function testPages(ways: readonly Way[], isShown: (page: number, way: num
       "$name: $path",
       async ({ path, isLocked = false, status = 200, says }) => {
         problems.length = 0;
-        const response = (await page.goto((isLocked ? locked : server).url + path.replace(":head", head)))!;
+        const response = (await page.goto(servers.urlOf({ path, isLocked })))!;
         expect(response.status()).toBe(status);
         const main = page.locator("main");
         expect(await main.innerText()).toMatch(says);

@@ -115,13 +115,13 @@ function BranchList({
                 </a>
               )}
             </span>
-            <span class="push row">
+            <div class="push row">
               <a href={pathUrl(place, "commits", branchRev(name), "")}>
                 Commits<span class="hush"> of {visibleName(name)}</span>
               </a>
               <FeedLink href={feedUrl(place, branchRev(name))} of={visibleName(name)} />
               {canWrite && <DeleteForm action={placeUrl(place, "branches/delete")} name={name} expected={commit} />}
-            </span>
+            </div>
           </div>
           <div class="row muted">
             <CommitLine place={place} commit={tip} nowMs={nowMs} />

@@ -175,7 +175,6 @@ async function showForm(
             rows={24}
             class="source"
             spellcheck={false}
-            wrap="off"
             hint={tellEnds(kind, page)}
           />
           <CommitFields typed={commit} page={page} faults={faults} subject={subject} />
@@ -202,7 +201,7 @@ function Theirs({ page }: { page: EditPage }) {
         What <bdi>{visibleName(page.branch)}</bdi> has now
       </label>
       {/* Without a name: it is not sent. */}
-      <textarea id="theirs" rows={12} class="source" wrap="off" readonly>{`\n${text}`}</textarea>
+      <textarea id="theirs" rows={12} class="source" readonly>{`\n${text}`}</textarea>
     </div>
   );
 }

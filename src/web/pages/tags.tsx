@@ -76,7 +76,7 @@ function TagItem({ place, tag, nowMs }: { place: PagePlace; tag: ListedTag; nowM
           )}
           {date !== null && <Ago iso={date} nowMs={nowMs} />}
         </span>
-        <span class="push row">
+        <div class="push row">
           {isCommit ? (
             <>
               <a href={commitUrl(place, target.oid)}>
@@ -95,7 +95,7 @@ function TagItem({ place, tag, nowMs }: { place: PagePlace; tag: ListedTag; nowM
           {includesRight(place.right, "write") && (
             <DeleteForm action={placeUrl(place, "tags/delete")} name={name} expected={oid} />
           )}
-        </span>
+        </div>
       </div>
       {message !== null && message.trim() !== "" && (
         <pre class="plain" dir="auto">

@@ -24,25 +24,27 @@ export function BarChart({
 }) {
   const highest = bars.reduce((most, { value }) => Math.max(most, value), 1);
   return (
-    <figure class="chart">
-      <svg viewBox={`0 0 ${bars.length * BAR_STEP} ${BARS_HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
-        {bars.map(({ label, value }, i) => {
-          const height = (BARS_HEIGHT * value) / highest;
-          return (
-            <rect
-              x={i * BAR_STEP}
-              y={(BARS_HEIGHT - height).toFixed(1)}
-              width={BAR_STEP - 2}
-              height={height.toFixed(1)}
-            >
-              <title>{`${label}: ${value.toLocaleString("en")}`}</title>
-            </rect>
-          );
-        })}
-      </svg>
-      <figcaption class="muted">
-        {bars[0]?.label} to {bars.at(-1)?.label}; the highest bar is {highest.toLocaleString("en")}.
-      </figcaption>
+    <>
+      <figure class="chart">
+        <svg viewBox={`0 0 ${bars.length * BAR_STEP} ${BARS_HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+          {bars.map(({ label, value }, i) => {
+            const height = (BARS_HEIGHT * value) / highest;
+            return (
+              <rect
+                x={i * BAR_STEP}
+                y={(BARS_HEIGHT - height).toFixed(1)}
+                width={BAR_STEP - 2}
+                height={height.toFixed(1)}
+              >
+                <title>{`${label}: ${value.toLocaleString("en")}`}</title>
+              </rect>
+            );
+          })}
+        </svg>
+        <figcaption class="muted">
+          {bars[0]?.label} to {bars.at(-1)?.label}; the highest bar is {highest.toLocaleString("en")}.
+        </figcaption>
+      </figure>
       <details>
         <summary>As a table</summary>
         <table class="figures">
@@ -63,7 +65,7 @@ export function BarChart({
           </tbody>
         </table>
       </details>
-    </figure>
+    </>
   );
 }
 

@@ -52,9 +52,9 @@ export function CommitList({
         <tbody>
           <tr class="day">
             {draw(first, drawGap)}
-            <th scope="rowgroup" colspan={2}>
+            <td colspan={2}>
               <Heading>{DAY.format(Date.parse(day))}</Heading>
-            </th>
+            </td>
           </tr>
           {commits.slice(first, end).map((commit, i) => (
             <tr>

@@ -35,7 +35,7 @@ export function Layout({ title, description, canonical, visitor, here, head, chi
         {head}
       </head>
       <body>
-        <a class="skip" href="#content">
+        <a class="skip" href="#main">
           Skip to content
         </a>
         <header class="top">
@@ -44,7 +44,7 @@ export function Layout({ title, description, canonical, visitor, here, head, chi
           </a>
           <SignedIn visitor={visitor} here={here} />
         </header>
-        <main id="content">{children}</main>
+        <main id="main">{children}</main>
         <footer class="bottom">
           <a href="/api/docs">API</a>
         </footer>

@@ -1,5 +1,5 @@
 // Changes to the tree of a sanitized Markdown text, so that it fits into a page of the repository.
-import type { Element, ElementContent, Root } from "hast";
+import type { Element, ElementContent, Properties, Root } from "hast";
 import { codeLanguageNamed } from "./code-languages.ts";
 import type { StepBudget } from "../../format/step-budget.ts";
 import { highlight, lookBudget } from "./highlight.ts";
@@ -65,6 +65,7 @@ class Fitting {
 
   #change(element: Element, inLink: boolean): ElementContent {
     const { tagName, properties } = element;
+    fitAlignment(properties);
     const heading = HEADING.exec(tagName);
     if (heading !== null) this.#fitHeading(element, Number(heading[1]));
     else if (tagName === "a") this.#fitLink(element);
@@ -136,6 +137,14 @@ class Fitting {
     const coloured = parseHtml(highlight(textOf(code), language, this.#looks).html, this.#budget);
     if (coloured !== null) code.children = coloured.children as ElementContent[];
   }
+}
+
+/** HTML has no attribute for it any more, and the pages' policy no styles. */
+function fitAlignment(properties: Properties): void {
+  const { align } = properties;
+  delete properties["align"];
+  if (align !== "left" && align !== "center" && align !== "right") return;
+  properties["className"] = [properties["className"] ?? [], `to-${align}`].flat() as string[];
 }
 
 /** An item that begins with `[ ]` or `[x]` gets a box. */
