@@ -6,6 +6,18 @@ import type { PackEntry } from "./pack-index.ts";
  * many; 0: none. */
 export type ReadBack = (offset: number, out: Uint8Array) => number;
 
+/** Keeps the pages of a pack's tables that memory does not take, until the pack's end. */
+export interface PageStore {
+  /** Keeps a page, in place of an older one of the key.
+   * @param page valid during the call */
+  put(key: number, page: Uint8Array): void;
+  /** Copies a page that is kept into `page`. */
+  get(key: number, page: Uint8Array): void;
+}
+
+/** Bytes of a page. */
+export const PAGE_BYTES = 8 * 1024;
+
 /** What `wasm/src/indexer_exports.zig` exports. */
 export interface IndexerExports {
   memory: WebAssembly.Memory;
@@ -35,6 +47,10 @@ export interface IndexerExports {
   indexer_supply_outside(entry: number, sizeBytes: number): number;
   indexer_place_large(oid: number, sizeBytes: number): number;
   indexer_count_work(bytes: number): number;
+  indexer_pages(space: number): number;
+  indexer_page_flags(space: number): number;
+  indexer_page(space: number, page: number): number;
+  indexer_seal(): void;
   indexer_value(which: number): number;
 }
 
@@ -53,43 +69,44 @@ export const VALUE = {
   entriesEnd: 7,
   isPaused: 8,
   deferredCount: 9,
-  offsets: 10,
-  sizes: 11,
-  bases: 12,
-  entryNodes: 13,
-  entryEdges: 14,
-  kinds: 15,
-  stored: 16,
-  nodeCount: 17,
-  oids: 18,
-  nodeEntries: 19,
-  nodeFlags: 20,
-  neededEntry: 21,
-  neededOffset: 22,
-  neededLength: 23,
-  neededDelta: 24,
-  neededBase: 25,
-  neededContent: 26,
-  failureCode: 27,
-  failureDetail: 28,
-  failureOid: 29,
-  failureOffset: 30,
-  failureValue: 31,
-  tableBytesLeft: 32,
-  pointerCount: 33,
-  pointers: 34,
+  nodeCount: 10,
+  referenceCount: 11,
+  neededEntry: 12,
+  neededOffset: 13,
+  neededLength: 14,
+  neededDelta: 15,
+  neededBase: 16,
+  neededContent: 17,
+  failureCode: 18,
+  failureDetail: 19,
+  failureOid: 20,
+  failureOffset: 21,
+  failureValue: 22,
+  tableBytesLeft: 23,
+  pointerCount: 24,
+  pointers: 25,
+  runCount: 26,
+  wideCount: 27,
+  wide: 28,
 } as const;
 
 /** An instance of the module, used for one pack after another. */
 export class IndexerInstance {
   readonly exports: IndexerExports;
   readBack: ReadBack = () => 0;
+  pages: PageStore | null = null;
 
   constructor(module: WebAssembly.Module) {
     const read_back = (offset: number, out: number, length: number): number =>
       this.readBack(offset, new Uint8Array(this.exports.memory.buffer, out, length));
-    const { exports } = new WebAssembly.Instance(module, { holdfast: { read_back } });
+    const page_out = (key: number, address: number): void => this.pages!.put(key, this.#page(address));
+    const page_in = (key: number, address: number): void => this.pages!.get(key, this.#page(address));
+    const { exports } = new WebAssembly.Instance(module, { holdfast: { read_back, page_out, page_in } });
     this.exports = exports as unknown as IndexerExports;
+  }
+
+  #page(address: number): Uint8Array {
+    return new Uint8Array(this.exports.memory.buffer, address, PAGE_BYTES);
   }
 }
 
@@ -108,6 +125,7 @@ export function takeInstance(module: WebAssembly.Module): IndexerInstance {
 /** Has an instance wait for the next pack, unless enough do or it has grown too large. */
 export function returnInstance(module: WebAssembly.Module, instance: IndexerInstance): void {
   instance.readBack = () => 0;
+  instance.pages = null;
   const waiting = idle.get(module) ?? [];
   const { byteLength } = instance.exports.memory.buffer;
   if (byteLength <= MAX_IDLE_BYTES && waiting.length < MAX_IDLE_INSTANCES) waiting.push(instance);

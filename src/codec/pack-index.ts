@@ -1,8 +1,7 @@
 /** The result of the pack indexer: `wasm/src/indexer` fills it, `pack-indexer.ts` drives it. */
 
-import type { Column, Kind } from "../format/kinds.ts";
+import type { Kind } from "../format/kinds.ts";
 import type { LfsOid } from "../format/lfs.ts";
-import { COMMIT } from "../format/object.ts";
 
 /** An object that a pack holds or mentions, which has one node however many entries have its id;
  * −1: none. (The commit graph has nodes, too: those go by their position.) */
@@ -14,8 +13,8 @@ export type PackEntry = Kind<"pack entry">;
 /** How an entry is stored: the numbers of `Stored` in entries.zig. */
 export const STORED = { plain: 0, ofsDelta: 1, refDelta: 2, external: 3, made: 4 } as const;
 
-/** Bits of `PackIndex.nodeFlags`: the low four are the types (1 << type − 1) that references claim
- * for an object. */
+/** Bits of `PackIndex.flags`: the low four are the types (1 << type − 1) that references claim for
+ * an object. */
 export const NODE_TYPE_MASK = 0b0000_1111;
 export const NODE_SPECIAL_MASK = 0b0011_0000;
 export const NODE_CHECKED = 0b0100_0000;
@@ -29,92 +28,107 @@ export interface MadeEntry {
   readonly length: number;
 }
 
-/** An indexed pack, as views into the module's memory, valid until the indexer is used again.
- * Entries are in pack order, followed by external entries (bases of a thin pack). A node is an
- * object id that the pack contains or mentions. */
+/** Words of an open list of references: its place in the log, what is left of it, and its last
+ * word. */
+export const LIST_WORDS = 3;
+
+/** Open lists that a walk over an object's references needs at a time: runs of runs. */
+export const MAX_LISTS = 4;
+
+/** An indexed pack, valid until the indexer is used again. Entries are in pack order, followed by
+ * external entries (bases of a thin pack). A node is an object id that the pack contains or
+ * mentions. What there is for each of them may be anywhere: one at a time is asked for. */
 export interface PackIndex {
   /** Entries of the pack itself. */
   readonly count: number;
-  /** Offset in the pack of each entry (bytes); the last ends at `end`. */
-  readonly offsets: Float64Array;
+  /** End of the last entry (bytes in the pack). */
   readonly end: number;
-  /** Inflated size of each object (bytes). */
-  readonly sizes: Float64Array;
-  /** Base entry of each delta; `NO_INDEX` for others. */
-  readonly bases: Column<PackEntry>;
-  readonly entryNodes: Column<PackNode>;
-  /** Where each entry's record begins in `edges`; 0: none. */
-  readonly entryEdges: Uint32Array;
-  /** Object types, 1–4. */
-  readonly kinds: Uint8Array;
-  readonly stored: Uint8Array;
   /** Entries that were pushed as deltas and stored undeltified after the pack (`STORED.made`). By
    * entry, in the order of their offsets. */
   readonly made: ReadonlyMap<PackEntry, MadeEntry>;
   /** Number of distinct ids. */
   readonly nodeCount: number;
-  readonly oids: Uint8Array;
-  /** First entry of each node; `NO_INDEX`: not in the pack; ≥ `count`: external. */
-  readonly nodeEntries: Column<PackEntry>;
-  readonly nodeFlags: Uint8Array;
+  /** How often objects are mentioned, by commits, trees and tags. */
+  readonly referenceCount: number;
   /** The pointer files of Git LFS among the blobs: `Pointer` of pointers.zig, one after the
    * other. */
   readonly pointers: Uint32Array;
-  /** The whole memory, which contains the records. A record is the number of words that follow; for
-   * a commit its time (low, high word); then nodes: a commit's tree before its parents, a tree's
-   * entries in order. If the highest bit of the number is set, the words are addresses of runs,
-   * which large trees share; each run is a count and that many nodes. */
-  readonly edges: Uint32Array;
-}
 
-/** Marks a record that consists of runs. */
-const IN_RUNS = 0x8000_0000;
+  /** Offset in the pack of an entry (bytes). */
+  offset(entry: PackEntry): number;
+  /** Inflated size of its object (bytes). */
+  size(entry: PackEntry): number;
+  /** Base entry of a delta; `NO_INDEX` for others. */
+  base(entry: PackEntry): PackEntry;
+  /** `NO_INDEX`: it is not resolved yet. */
+  nodeOf(entry: PackEntry): PackNode;
+  /** Object type, 1–4. */
+  kind(entry: PackEntry): number;
+  stored(entry: PackEntry): number;
+  /** Commit time, seconds; 0 for other objects. */
+  time(entry: PackEntry): number;
+  /** First entry of a node; `NO_INDEX`: not in the pack; ≥ `count`: external. */
+  entryOf(node: PackNode): PackEntry;
+  flags(node: PackNode): number;
+  /** The ids of nodes `from` to `end - 1`, packed: a copy. */
+  oids(from: PackNode, end: PackNode): Uint8Array;
+
+  /** Copies the id of a node into `into`, from `at` on. */
+  copyOid(node: PackNode, into: Uint8Array, at: number): void;
+
+  /** Opens the list of the references of an entry's object: a commit's tree before its parents, a
+   * tree's entries in order.
+   * @param words the list's are those from `at` on, which are overwritten
+   * @returns its level: at 0 it is one of nodes, above of runs of the level below */
+  openList(entry: PackEntry, words: Uint32Array, at: number): number;
+  /** The same for the list that is a run. */
+  openRun(run: number, words: Uint32Array, at: number): number;
+  /** The level of an open list. */
+  level(words: Uint32Array, at: number): number;
+  /** The next node or run of a list; −1: its end. */
+  next(words: Uint32Array, at: number): number;
+
+  // Columns of whoever uses the index, without values until they are set.
+  /** Of nodes, once all is resolved. */
+  number(node: PackNode): number;
+  setNumber(node: PackNode, value: number): void;
+  /** Of entries of the pack, once all is resolved. */
+  introducer(entry: PackEntry): number;
+  setIntroducer(entry: PackEntry, value: number): void;
+  /** A list with as many places as the pack has entries. */
+  fresh(i: number): PackEntry;
+  setFresh(i: number, value: PackEntry): void;
+  /** Of runs, 0 at first. */
+  memo(run: number): number;
+  setMemo(run: number, value: number): void;
+  /** How many runs there are. */
+  readonly runCount: number;
+}
 
 /** The nodes that an entry's object refers to: a commit's tree before its parents, a tree's entries
  * in order. */
-export function readReferences({ entryEdges, edges, kinds }: PackIndex, entry: PackEntry): Column<PackNode> {
-  const start = entryEdges[entry]!;
-  if (start === 0) return edges.subarray(0, 0);
-  const count = edges[start]!;
-  if (count < IN_RUNS) return edges.subarray(start + (kinds[entry] === COMMIT ? 3 : 1), start + 1 + count);
-  const runs = edges.subarray(start + 1, start + 1 + (count - IN_RUNS));
-  const nodes = new Uint32Array(runs.reduce((sum, run) => sum + edges[run]!, 0));
-  let at = 0;
-  for (const run of runs) {
-    const length = edges[run]!;
-    nodes.set(edges.subarray(run + 1, run + 1 + length), at);
-    at += length;
+export function readReferences(index: PackIndex, entry: PackEntry): readonly PackNode[] {
+  const nodes: PackNode[] = [];
+  const words = new Uint32Array(MAX_LISTS * LIST_WORDS);
+  const levels = [index.openList(entry, words, 0)];
+  while (levels.length > 0) {
+    const top = levels.length - 1;
+    const word = index.next(words, top * LIST_WORDS);
+    if (word < 0) levels.pop();
+    else if (levels[top] === 0) nodes.push(word);
+    else levels.push(index.openRun(word, words, (top + 1) * LIST_WORDS));
   }
   return nodes;
 }
 
-/** Where the references of an entry's object are in `PackIndex.edges`: a range of words, each a
- * node or the address of a run. */
-export interface ReferenceWords {
-  at: number;
-  end: number;
-  isRuns: boolean;
+/** The id of a node. */
+export function oidOf(index: PackIndex, node: PackNode): Uint8Array {
+  return index.oids(node, node + 1);
 }
 
-/** Finds the words of `readReferences`, for loops over many of them without allocation.
- * @param words changed and returned */
-export function referenceWords(
-  { entryEdges, edges, kinds }: PackIndex,
-  entry: PackEntry,
-  words: ReferenceWords,
-): ReferenceWords {
-  const start = entryEdges[entry]!;
-  const count = start === 0 ? 0 : edges[start]!;
-  words.isRuns = count >= IN_RUNS;
-  words.at = start + (kinds[entry] === COMMIT && start !== 0 ? 3 : 1);
-  words.end = start + 1 + (words.isRuns ? count - IN_RUNS : count);
-  return words;
-}
-
-/** Time of an entry's commit, seconds; 0 for other objects. */
-export function readTime({ entryEdges, edges, kinds }: PackIndex, entry: PackEntry): number {
-  const start = entryEdges[entry]!;
-  return kinds[entry] === COMMIT ? edges[start + 2]! * 2 ** 32 + edges[start + 1]! : 0;
+/** Whether a node's object is an entry of the pack itself. */
+export function isHeld(index: Pick<PackIndex, "count" | "entryOf">, node: PackNode): boolean {
+  return index.entryOf(node) < index.count;
 }
 
 /** A pointer file of Git LFS. */
@@ -138,22 +152,40 @@ export function* readPointers({ pointers }: Pick<PackIndex, "pointers">): Genera
   }
 }
 
+function nothing(): never {
+  throw new RangeError("there is no pack");
+}
+
 /** The index of a push without a pack: it only deletes refs, or points them at stored objects. */
 export const EMPTY_INDEX: PackIndex = {
   count: 0,
-  offsets: new Float64Array(),
   end: 0,
-  sizes: new Float64Array(),
-  bases: new Uint32Array(),
-  entryNodes: new Uint32Array(),
-  entryEdges: new Uint32Array(),
-  kinds: new Uint8Array(),
-  stored: new Uint8Array(),
   made: new Map(),
   nodeCount: 0,
-  oids: new Uint8Array(),
-  nodeEntries: new Uint32Array(),
-  nodeFlags: new Uint8Array(),
+  referenceCount: 0,
   pointers: new Uint32Array(),
-  edges: new Uint32Array(),
+  runCount: 0,
+  oids: () => new Uint8Array(),
+  copyOid: nothing,
+  offset: nothing,
+  size: nothing,
+  base: nothing,
+  nodeOf: nothing,
+  kind: nothing,
+  stored: nothing,
+  time: nothing,
+  entryOf: nothing,
+  flags: nothing,
+  openList: nothing,
+  openRun: nothing,
+  level: nothing,
+  next: nothing,
+  number: nothing,
+  setNumber: nothing,
+  introducer: nothing,
+  setIntroducer: nothing,
+  fresh: nothing,
+  setFresh: nothing,
+  memo: nothing,
+  setMemo: nothing,
 };

@@ -7,13 +7,15 @@ import { MAX_DELTA_BLOB_BYTES, STREAM_THRESHOLD_BYTES } from "../format/limits.t
 import {
   type IndexerExports,
   type IndexerInstance,
+  type PageStore,
   type ReadBack,
   returnInstance,
   STATUS,
   takeInstance,
   VALUE,
 } from "./indexer-instance.ts";
-import { POINTER_WORDS, type MadeEntry, type PackEntry, type PackIndex, type PackNode } from "./pack-index.ts";
+import { oidOf, POINTER_WORDS, type MadeEntry, type PackEntry, type PackIndex, type PackNode } from "./pack-index.ts";
+import { PackPages, WIDE_WORDS } from "./pack-pages.ts";
 import { explainRefusal } from "./pack-refusal.ts";
 
 /** What `finish` needs before it can continue. */
@@ -47,6 +49,8 @@ export interface PackIndexerOptions {
   /** Bit mask of fsck messages that refuse the pack. */
   refused: bigint;
   readBack: ReadBack;
+  /** Where the tables' pages go that memory does not take. */
+  pages: PageStore;
 }
 
 export class PackIndexer {
@@ -55,6 +59,7 @@ export class PackIndexer {
   readonly #exports: IndexerExports;
   readonly #limits: Limits;
   readonly #made = new Map<PackEntry, MadeEntry>();
+  readonly #index: PackPages;
   #needsMemory = false;
 
   constructor(module: WebAssembly.Module, options: PackIndexerOptions) {
@@ -63,7 +68,9 @@ export class PackIndexer {
     this.#limits = limits;
     this.#instance = takeInstance(module);
     this.#instance.readBack = readBack;
+    this.#instance.pages = options.pages;
     this.#exports = this.#instance.exports;
+    this.#index = new PackPages(this.#exports, this.#made);
     const status = this.#exports.indexer_begin(
       WINDOW_BYTES,
       options.ringBytes,
@@ -137,10 +144,9 @@ export class PackIndexer {
     this.#needsMemory = false;
   }
 
-  /** Offsets of the entries read so far, and the end of the last complete one (bytes in the
-   * pack). */
-  boundaries(): { offsets: Float64Array; end: number } {
-    return { offsets: this.#doubles("offsets", this.count), end: this.#value("entriesEnd") };
+  /** The entries read so far; of the last one only the start may be there. */
+  entries(): Pick<PackIndex, "count" | "end" | "offset"> {
+    return this.index();
   }
 
   /** A buffer for more of the pack, never empty. The view is valid until `step`. */
@@ -184,9 +190,8 @@ export class PackIndexer {
     }
     if (status === STATUS.needBase) {
       const entry = this.#value("neededEntry");
-      const packNode = this.#words("entryNodes", entry + 1)[entry]!;
-      const address = this.#value("oids") + packNode * OID_BYTES;
-      return { kind: "base", entry, oid: new Uint8Array(this.#exports.memory.buffer, address, OID_BYTES).slice() };
+      const index = this.index();
+      return { kind: "base", entry, oid: oidOf(index, index.nodeOf(entry)) };
     }
     this.#check(status);
     return null;
@@ -224,14 +229,14 @@ export class PackIndexer {
   place(entry: PackEntry): MadeEntry {
     const made = this.#made.get(entry);
     if (made !== undefined) return made;
-    const offsets = this.#doubles("offsets", this.count);
-    const offset = offsets[entry]!;
-    return { offset, length: (offsets[entry + 1] ?? this.#value("entriesEnd")) - offset };
+    const index = this.index();
+    const offset = index.offset(entry);
+    return { offset, length: (entry + 1 < index.count ? index.offset(entry + 1) : index.end) - offset };
   }
 
   /** Size of an entry's object (bytes); undefined for an unresolved delta. */
   sizeOf(entry: PackEntry): number {
-    return this.#doubles("sizes", entry + 1)[entry]!;
+    return this.index().size(entry);
   }
 
   /** Counts work done for the pack outside of the module.
@@ -246,28 +251,23 @@ export class PackIndexer {
     this.#check(this.#exports.indexer_lack(entry));
   }
 
+  /** Says that `finish` will not be called again: memory that only it took holds pages from now
+   * on. */
+  seal(): void {
+    this.#exports.indexer_seal();
+  }
+
   /** The index; complete once `finish` has returned null. */
   index(): PackIndex {
-    const entries = this.#value("entryCount");
-    const nodes = this.#value("nodeCount");
-    return {
-      count: this.count,
-      offsets: this.#doubles("offsets", entries),
-      end: this.#value("entriesEnd"),
-      sizes: this.#doubles("sizes", entries),
-      bases: this.#words("bases", entries),
-      entryNodes: this.#words("entryNodes", entries),
-      entryEdges: this.#words("entryEdges", entries),
-      kinds: this.#bytes("kinds", entries),
-      stored: this.#bytes("stored", entries),
-      made: this.#made,
-      nodeCount: nodes,
-      oids: this.#bytes("oids", nodes * OID_BYTES),
-      nodeEntries: this.#words("nodeEntries", nodes),
-      nodeFlags: this.#bytes("nodeFlags", nodes),
-      pointers: this.#words("pointers", this.#value("pointerCount") * POINTER_WORDS),
-      edges: new Uint32Array(this.#exports.memory.buffer),
-    };
+    const index = this.#index;
+    index.sync(this.#words("wide", this.#value("wideCount") * WIDE_WORDS));
+    index.count = this.count;
+    index.end = this.#value("entriesEnd");
+    index.nodeCount = this.#value("nodeCount");
+    index.referenceCount = this.#value("referenceCount");
+    index.runCount = this.#value("runCount");
+    index.pointers = this.#words("pointers", this.#value("pointerCount") * POINTER_WORDS);
+    return index;
   }
 
   #value(name: keyof typeof VALUE): number {
@@ -276,14 +276,6 @@ export class PackIndexer {
 
   #words(name: keyof typeof VALUE, length: number): Uint32Array {
     return length === 0 ? new Uint32Array() : new Uint32Array(this.#exports.memory.buffer, this.#value(name), length);
-  }
-
-  #doubles(name: keyof typeof VALUE, length: number): Float64Array {
-    return length === 0 ? new Float64Array() : new Float64Array(this.#exports.memory.buffer, this.#value(name), length);
-  }
-
-  #bytes(name: keyof typeof VALUE, length: number): Uint8Array {
-    return length === 0 ? new Uint8Array() : new Uint8Array(this.#exports.memory.buffer, this.#value(name), length);
   }
 
   #check(status: number): void {

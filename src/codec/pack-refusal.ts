@@ -68,7 +68,7 @@ export function explainRefusal({ code, detail, oid, offset, value, limits }: Ref
       return packTooLarge("references in a pack", limits.maxPackReferences, value);
     case 18:
       return packTooLarge(
-        "index of a pack (bytes), which grows with its objects and what trees name",
+        "memory for the ids and LFS pointers of a pack (bytes)",
         limits.maxIndexBytes,
         limits.maxIndexBytes + value,
       );

@@ -83,18 +83,18 @@ export const MAX_LFS_JSON_BYTES = 1 * MIB;
 export const MAX_LFS_LOCKS = 10_000;
 export const MAX_LFS_LOCKS_PAGE = 1_000;
 
-/** Objects of one pushed pack: the indexer keeps some tens of bytes for each in memory. */
-export const MAX_PACK_OBJECTS = 500_000;
+/** Objects of one pushed pack. What memory does not take of its index goes to SQLite, but four
+ * bytes for each stay: the search by id. */
+export const MAX_PACK_OBJECTS = 5_000_000;
 
-/** References in one pushed pack: every mention of an object by its commits, trees and tags. All
- * are checked in the one transaction that applies the push, a second for 50 million. The histories
- * of the largest projects have some hundred per object. */
-export const MAX_PACK_REFERENCES = 50_000_000;
+/** References in one pushed pack: every mention of an object by its commits, trees and tags. The
+ * largest histories have some hundred per object. A push's work allows hardly more. */
+export const MAX_PACK_REFERENCES = 500_000_000;
 
-/** Bytes of the indexer's tables for one pack: 76 for each object, 40 for each other id that it
- * mentions, and runs for the references of trees. Together with window and ring, whose sizes are
- * constant, they are below 64 MiB. */
-export const MAX_INDEX_BYTES = 48 * MIB;
+/** Bytes of memory for the indexer's tables of one pack; window and ring take 12 MB besides. Tables
+ * that outgrow it go to SQLite, page by page. An error only for what is not in pages: the search by
+ * id, 6 bytes for each object and for each other id that the pack mentions, and LFS pointers. */
+export const MAX_INDEX_BYTES = 40 * MIB;
 
 /** Inflated bytes of one object, for the same reasons: it may be all of a pack. */
 export const MAX_OBJECT_SIZE_BYTES = 16 * GIB;

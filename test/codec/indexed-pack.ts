@@ -2,7 +2,8 @@
  * results like git's. */
 import wasm from "../../src/codec/holdfast.wasm";
 import { maskRefused } from "../../src/codec/fsck-messages.ts";
-import { NO_INDEX, readReferences, readTime, STORED } from "../../src/codec/pack-index.ts";
+import { NO_INDEX, oidOf as readOid, readReferences, STORED } from "../../src/codec/pack-index.ts";
+import type { PageStore } from "../../src/codec/indexer-instance.ts";
 import { PackIndexer } from "../../src/codec/pack-indexer.ts";
 import { DEFAULT_LIMITS, type Limits } from "../../src/format/configured-limits.ts";
 import { GitError } from "../../src/format/errors.ts";
@@ -22,6 +23,7 @@ export interface Feeding {
   readonly stored?: readonly MadeObject[];
   readonly limits?: Partial<Limits>;
   readonly refused?: bigint;
+  readonly pages?: MemoryPages;
 }
 
 /** An entry in the terms of `git verify-pack -v`. */
@@ -45,6 +47,24 @@ export interface Indexed {
   readonly loads: number;
 }
 
+/** Pages that memory does not take. */
+export class MemoryPages implements PageStore {
+  readonly #pages = new Map<number, Uint8Array>();
+  /** How many were put out, and read back. */
+  puts = 0;
+  gets = 0;
+
+  put(key: number, page: Uint8Array): void {
+    this.puts += 1;
+    this.#pages.set(key, page.slice());
+  }
+
+  get(key: number, page: Uint8Array): void {
+    this.gets += 1;
+    page.set(this.#pages.get(key)!);
+  }
+}
+
 const TYPES = ["none", "commit", "tree", "blob", "tag"];
 export const TRAILER_BYTES = 20;
 
@@ -59,6 +79,7 @@ export function indexPack(pack: Uint8Array, feeding: Feeding = {}): Indexed {
     limits: { ...DEFAULT_LIMITS, ...feeding.limits },
     ringBytes: feeding.ringBytes ?? 2 * 1024 * 1024,
     refused: feeding.refused ?? maskRefused("default"),
+    pages: feeding.pages ?? new MemoryPages(),
     readBack: (offset, out) => {
       const isLoaded = loaded !== null && offset >= loaded.offset && offset < loaded.end;
       if (!isLoaded && !isResident()) return 0;
@@ -113,21 +134,22 @@ function feed(indexer: PackIndexer, pack: Uint8Array, pieceBytes: number): void 
 
 function layOut(indexer: PackIndexer, loads: number): Indexed {
   const index = indexer.index();
-  const oidOf = (node: number): string => toHex(index.oids, node * 20);
+  const oidOf = (node: number): string => toHex(readOid(index, node));
   const entries: IndexedEntry[] = [];
   const edges = new Map<string, (string | number)[]>();
   for (let entry = 0; entry < index.count; entry++) {
-    const oid = oidOf(index.entryNodes[entry]!);
-    const isDelta = index.stored[entry] === STORED.ofsDelta || index.stored[entry] === STORED.refDelta;
+    const oid = oidOf(index.nodeOf(entry));
+    const isDelta = index.stored(entry) === STORED.ofsDelta || index.stored(entry) === STORED.refDelta;
     entries.push({
       oid,
-      type: TYPES[index.kinds[entry]!]!,
-      sizeBytes: index.sizes[entry]!,
-      offset: index.offsets[entry]!,
-      base: isDelta && index.bases[entry] !== NO_INDEX ? oidOf(index.entryNodes[index.bases[entry]!]!) : null,
+      type: TYPES[index.kind(entry)]!,
+      sizeBytes: index.size(entry),
+      offset: index.offset(entry),
+      base: isDelta && index.base(entry) !== NO_INDEX ? oidOf(index.nodeOf(index.base(entry))) : null,
     });
-    if (index.entryEdges[entry] === 0) continue;
-    const time = index.kinds[entry] === 1 ? [readTime(index, entry)] : [];
+    // A blob refers to nothing, and an object that comes again has its references once.
+    if (index.kind(entry) === 3 || index.entryOf(index.nodeOf(entry)) !== entry) continue;
+    const time = index.kind(entry) === 1 ? [index.time(entry)] : [];
     edges.set(oid, [...time, ...Array.from(readReferences(index, entry), oidOf)]);
   }
   return { entries, end: index.end, edges, memoryBytes: indexer.memoryBytes, loads };

@@ -72,7 +72,7 @@ describe("the pack", () => {
   });
 
   test("of more objects than allowed, by its header", () => {
-    const { code, data } = packTooLarge("objects in a pack", 500_000, 4_294_967_295);
+    const { code, data } = packTooLarge("objects in a pack", 5_000_000, 4_294_967_295);
     expect(refusalOf(assemblePack([first], { count: 4_294_967_295 }))).toEqual({ code, data });
   });
 

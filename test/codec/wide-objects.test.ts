@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import wasm from "../../src/codec/holdfast.wasm";
 import { maskRefused } from "../../src/codec/fsck-messages.ts";
 import { STORED } from "../../src/codec/pack-index.ts";
+import { MemoryPages } from "./indexed-pack.ts";
 import { PackIndexer } from "../../src/codec/pack-indexer.ts";
 import { DEFAULT_LIMITS } from "../../src/format/configured-limits.ts";
 import { assemblePack, copy, encodeDelta, encodeEntryHead, refDelta } from "../harness/pack-builder.ts";
@@ -16,6 +17,7 @@ function withIndexer(pack: Uint8Array, use: (indexer: PackIndexer) => void): voi
     limits: DEFAULT_LIMITS,
     ringBytes: 2 * 1024 * 1024,
     refused: maskRefused("default"),
+    pages: new MemoryPages(),
     readBack: (offset, out) => {
       const bytes = pack.subarray(offset, offset + out.length);
       out.set(bytes);
@@ -53,11 +55,12 @@ test("a base and a result beyond 4 GiB keep their sizes and their places", () =>
     indexer.placeLarge(1, new Uint8Array(20).fill(0x33), 100, { offset: 6 * 2 ** 32, length: 50 });
     expect(indexer.finish()).toBeNull();
     const index = indexer.index();
-    expect([...index.sizes]).toEqual([WIDER_BYTES, 100, WIDE_BYTES]);
-    expect([...index.stored]).toEqual([STORED.made, STORED.made, STORED.made]);
-    expect(index.offsets[0]).toBe(12);
+    const entries = [0, 1, 2];
+    expect(entries.map((entry) => index.size(entry))).toEqual([WIDER_BYTES, 100, WIDE_BYTES]);
+    expect(entries.map((entry) => index.stored(entry))).toEqual([STORED.made, STORED.made, STORED.made]);
+    expect(index.offset(0)).toBe(12);
     // An external entry is behind all others.
-    expect(index.offsets[2]).toBe(Number.MAX_SAFE_INTEGER);
+    expect(index.offset(2)).toBe(2 ** 48 - 1);
     expect(indexer.place(0)).toEqual(place);
   });
 });
@@ -68,7 +71,8 @@ test.each([WIDE_BYTES, WIDER_BYTES, 16 * 2 ** 30])("a blob of %i bytes is taken 
   const pack = assemblePack([Buffer.concat([encodeEntryHead(3, BigInt(sizeBytes)), stored])]).subarray(0, -20);
   withIndexer(pack, (indexer) => {
     expect([indexer.done, indexer.count, indexer.sizeOf(0)]).toEqual([false, 1, sizeBytes]);
-    expect(indexer.boundaries()).toEqual({ offsets: Float64Array.of(12), end: 12 });
+    const entries = indexer.entries();
+    expect([entries.count, entries.offset(0), entries.end]).toEqual([1, 12, 12]);
     expect(() => indexer.finish()).toThrow("it ends too early");
   });
 });

@@ -246,7 +246,7 @@ test("a file that no server takes is named once, with the way out", { tags: "swe
 
 test("steps that the server refuses as too large become smaller", { tags: "sweep" }, async () => {
   const { url, remote } = newRemote();
-  const strict = await startServer({ vars: { LIMITS: JSON.stringify({ maxIndexBytes: 480_000 }) } });
+  const strict = await startServer({ vars: { LIMITS: JSON.stringify({ maxPackReferences: 3_000 }) } });
   try {
     const { code, stderr } = await tryHelper(
       history,

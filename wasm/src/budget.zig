@@ -8,6 +8,9 @@ pub const Budget = struct {
     left: usize,
     /// Bytes of the refused allocation; 0: none was refused.
     refused: usize = 0,
+    /// Frees memory that its holder can do without, until so many bytes are left, or no more can
+    /// go.
+    giveBack: ?*const fn (budget: *Budget, needed: usize) void = null,
 
     pub fn allocator(self: *Budget) std.mem.Allocator {
         return .{ .ptr = self, .vtable = &.{ .alloc = alloc, .resize = resize, .remap = remap, .free = free } };
@@ -40,6 +43,8 @@ pub const Budget = struct {
     }
 
     fn affords(self: *Budget, len: usize) bool {
+        if (len <= self.left) return true;
+        if (self.giveBack) |giveBack| giveBack(self, len);
         if (len <= self.left) return true;
         self.refused = len;
         return false;

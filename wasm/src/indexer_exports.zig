@@ -6,6 +6,7 @@ const Indexer = @import("indexer/indexer.zig").Indexer;
 const failure_table = @import("indexer/failure.zig");
 const InflateStream = @import("inflate_stream.zig").InflateStream;
 const memory = @import("allocator.zig");
+const pages = @import("indexer/pages.zig");
 
 /// Copies stored bytes of the pack from `offset` to `out`, as many as are in memory; 0: none.
 extern "holdfast" fn read_back(offset: f64, out: [*]u8, length: u32) u32;
@@ -84,6 +85,7 @@ export fn indexer_begin(
             .refused = refused,
         },
     };
+    indexer.begin();
     return .ok;
 }
 
@@ -141,8 +143,38 @@ export fn indexer_count_work(bytes: f64) Status {
     return statusOf(indexer.countWork(indexer.late.present, @intFromFloat(bytes)));
 }
 
-/// Values that JavaScript may read; addresses are of the arrays described in `entries.zig`,
-/// `nodes.zig` and `queue.zig`.
+fn spaceOf(space: u32) *pages.Space {
+    return switch (space) {
+        1 => &indexer.entries.table.space,
+        2 => &indexer.nodes.table.space,
+        3 => &indexer.edges.log,
+        4 => &indexer.edges.runs.space,
+        else => unreachable,
+    };
+}
+
+/// Address of the table of a space's pages: the address of each, 0 where it is out.
+export fn indexer_pages(space: u32) [*]u32 {
+    return spaceOf(space).addresses.items.ptr;
+}
+
+/// Address of the flags of a space's pages: 1 was used, 2 was changed.
+export fn indexer_page_flags(space: u32) [*]u8 {
+    return spaceOf(space).flags.items.ptr;
+}
+
+/// Address of a page, which is read back if it was out.
+export fn indexer_page(space: u32, page: u32) [*]u8 {
+    return spaceOf(space).read(indexer.entries.home, page);
+}
+
+/// All is resolved and named: memory that only that took is free for pages.
+export fn indexer_seal() void {
+    indexer.seal();
+}
+
+/// Values that JavaScript may read; addresses are of the arrays described in `queue.zig` and
+/// `pointers.zig`.
 const Value = enum(u32) {
     room_bytes,
     /// Address and length of the bytes that the last step consumed.
@@ -155,17 +187,8 @@ const Value = enum(u32) {
     entries_end,
     is_paused,
     deferred_count,
-    offsets,
-    sizes,
-    bases,
-    entry_nodes,
-    entry_edges,
-    kinds,
-    stored,
     node_count,
-    oids,
-    node_entries,
-    node_flags,
+    reference_count,
     needed_entry,
     needed_offset,
     needed_length,
@@ -180,11 +203,12 @@ const Value = enum(u32) {
     table_bytes_left,
     pointer_count,
     pointers,
+    run_count,
+    wide_count,
+    wide,
 };
 
 export fn indexer_value(what: Value) f64 {
-    const list = indexer.entries.list.slice();
-    const nodes = &indexer.nodes;
     return switch (what) {
         .room_bytes => number(indexer.window.bytes.len - indexer.window.filled),
         .consumed_address => address(indexer.window.bytes.ptr),
@@ -192,21 +216,12 @@ export fn indexer_value(what: Value) f64 {
         .done => number(@intFromBool(indexer.phase == .done)),
         .declared => number(indexer.declared),
         .pack_count => number(indexer.entries.pack_count),
-        .entry_count => number(indexer.entries.list.len),
+        .entry_count => number(indexer.entries.count()),
         .entries_end => number(indexer.entries_end),
         .is_paused => number(@intFromBool(indexer.is_paused)),
         .deferred_count => number(indexer.late.left()),
-        .offsets => address(list.items(.offset).ptr),
-        .sizes => address(list.items(.size).ptr),
-        .bases => address(list.items(.base).ptr),
-        .entry_nodes => address(list.items(.node).ptr),
-        .entry_edges => address(list.items(.edges).ptr),
-        .kinds => address(list.items(.kind).ptr),
-        .stored => address(list.items(.stored).ptr),
-        .node_count => number(nodes.count()),
-        .oids => address(nodes.oids.items.ptr),
-        .node_entries => address(nodes.entries.items.ptr),
-        .node_flags => address(nodes.flags.items.ptr),
+        .node_count => number(indexer.nodes.count()),
+        .reference_count => number(indexer.edges.named),
         .needed_entry => number(indexer.needed_entry),
         .needed_offset => number(indexer.needed_offset),
         .needed_length => number(indexer.needed_length),
@@ -221,6 +236,9 @@ export fn indexer_value(what: Value) f64 {
         .table_bytes_left => number(indexer.tables.left),
         .pointer_count => number(indexer.pointers.items.len),
         .pointers => address(indexer.pointers.items.ptr),
+        .run_count => number(indexer.edges.runs.count),
+        .wide_count => number(indexer.entries.wide.items.len),
+        .wide => address(indexer.entries.wide.items.ptr),
     };
 }
 

@@ -64,12 +64,17 @@ function hashBatches(items: readonly Item[]): () => Uint8Array[] {
   return () => made;
 }
 
+const refuse = (): never => {
+  throw new Error("the index does not fit into memory");
+};
+
 /** @returns the ids, once all checks have passed */
 function indexPack(pack: Uint8Array): () => Uint8Array[] {
   const indexer = new PackIndexer(wasm, {
     limits: DEFAULT_LIMITS,
     ringBytes: RING_BYTES,
     refused: maskRefused("default"),
+    pages: { put: refuse, get: refuse },
     readBack(offset, out) {
       const bytes = pack.subarray(offset, offset + out.length);
       out.set(bytes);
@@ -89,9 +94,10 @@ function indexPack(pack: Uint8Array): () => Uint8Array[] {
   if (need !== null) throw new Error(`the pack is incomplete: the indexer asks for ${need.kind}`);
   if (!hash.digest().equals(pack.subarray(-20))) throw new Error("the trailer is wrong");
   const index = indexer.index();
-  const [count, oids, nodes] = [index.count, index.oids.slice(), index.entryNodes.slice()];
+  const oids = index.oids(0, index.nodeCount);
+  const nodes = Array.from({ length: index.count }, (_, entry) => index.nodeOf(entry));
   indexer.release();
-  return () => sorted(Array.from({ length: count }, (_, entry) => oids.subarray(nodes[entry]! * 20).subarray(0, 20)));
+  return () => sorted(nodes.map((node) => oids.subarray(node * 20, node * 20 + 20)));
 }
 
 /** isomorphic-git reads the pack from a file system and writes the index to it. This one holds only

@@ -27,6 +27,9 @@ const MIRROR_RUN_MS = 12 * 60_000;
 /** The largest pack that is sent at once (bytes). */
 const MAX_MIRROR_PACK_BYTES = 1024 ** 3;
 
+/** The same in objects: what earlier releases take. */
+const MAX_MIRROR_PACK_OBJECTS = 500_000;
+
 /** A pack below this (bytes) is not refused for its size. */
 const MIN_REFUSED_BYTES = 1024 * 1024;
 
@@ -274,7 +277,7 @@ class MirrorRun {
     return {
       updates: this.#maxUpdates,
       // What another server of this kind takes.
-      objects: this.#state.platform.limits.maxPackObjects,
+      objects: Math.min(this.#state.platform.limits.maxPackObjects, MAX_MIRROR_PACK_OBJECTS),
       packBytes: Math.min(this.#record.maxPackBytes ?? MAX_MIRROR_PACK_BYTES, MAX_MIRROR_PACK_BYTES),
     };
   }

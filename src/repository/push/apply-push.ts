@@ -1,7 +1,7 @@
 import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { nameOf, type Requester } from "../../access/caller.ts";
 import { type RefChange, RefRules } from "../../access/ref-rules.ts";
-import { NODE_CHECKED, NODE_SPECIAL_MASK } from "../../codec/pack-index.ts";
+import { NODE_SPECIAL_MASK } from "../../codec/pack-index.ts";
 import { GitError } from "../../format/errors.ts";
 import { type Limits } from "../../format/configured-limits.ts";
 import { checkLimit, MAX_ANCESTRY_STEPS } from "../../format/limits.ts";
@@ -130,7 +130,7 @@ class PushApplication {
     if (steps !== null) return listSteps(this.#push.commands[0]!.name, steps, pushed, timeMs);
     // The bytes of a step count when its session ends: until then no clone gets them.
     const packBytes = upload?.isStep === true ? 0 : this.#push.packBytes + (upload?.brought.packBytes ?? 0);
-    const objects = pushed.fresh.length + (upload?.brought.objects ?? 0);
+    const objects = pushed.freshCount + (upload?.brought.objects ?? 0);
     return [{ timeMs, who: nameOf(requester.caller), refs: this.#moved, packBytes, objects }];
   }
 
@@ -262,7 +262,7 @@ class PushApplication {
     const { introduced, adopted, reintroduced } = introductions;
     const { pushed } = this.#push;
     const addedBytes = rows.chunks.reduce((sum, { size }) => sum + size, refBytes);
-    this.#push.checkQuota(addedBytes, pushed.fresh.length);
+    this.#push.checkQuota(addedBytes, pushed.freshCount);
     chunks.insert(rows.chunks);
     if (index !== null) objects.insertPrepared(index);
     if (nodes === null) this.#tables.writeNodes(before, introduced);
@@ -270,10 +270,10 @@ class PushApplication {
     objects.setIntroducers(new Map(adopted.map(({ object, introducer }) => [object, introducer])));
     reachability.reintroduce(reintroduced);
     enterPointers(this.#tables.lfs, pushed);
-    pushed.index.nodeFlags.forEach((flags, packNode) => {
-      if ((flags & NODE_CHECKED) !== 0 && pushed.numbers[packNode] !== 0)
-        vetted.add(pushed.numbers[packNode]!, flags & NODE_SPECIAL_MASK);
-    });
+    for (const packNode of pushed.checked) {
+      const number = pushed.index.number(packNode);
+      if (number !== 0) vetted.add(number, pushed.index.flags(packNode) & NODE_SPECIAL_MASK);
+    }
   }
 
   /** The first pushed branch becomes HEAD, preferably main or master, unless another was chosen.

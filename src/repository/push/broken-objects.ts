@@ -1,15 +1,24 @@
-import type { Column } from "../../format/kinds.ts";
-import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import {
-  NODE_TYPE_MASK,
+  isHeld,
+  LIST_WORDS,
+  MAX_LISTS,
   NO_INDEX,
+  NODE_TYPE_MASK,
+  oidOf,
   type PackIndex,
   type PackNode,
-  type ReferenceWords,
-  referenceWords,
   STORED,
 } from "../../codec/pack-index.ts";
-import { OID_BYTES, toHex } from "../../format/oid.ts";
+import type { Column } from "../../format/kinds.ts";
+import { packTooLarge } from "../../format/limits.ts";
+import { toHex } from "../../format/oid.ts";
+
+/** Objects of a pack among which those that reach a missing one are told from the others. They take
+ * memory that is not in pages. */
+const MAX_SEARCHED = 500_000;
+
+/** Nodes that are visited in a step. */
+const NODES_PER_STEP = 4_096;
 
 /** The objects of a push that must not be stored. */
 export interface BrokenObjects {
@@ -20,28 +29,45 @@ export interface BrokenObjects {
 }
 
 /** Finds the objects of a pack that reach a missing object, directly or not, by reference or as a
- * delta's base.
- * @param numbers object numbers of the nodes that are stored; 0: not stored
- * @returns null: nothing is missing */
-export function findBroken(index: PackIndex, numbers: Column<ObjectNumber>): BrokenObjects | null {
-  return new Search(index, numbers).run();
+ * delta's base, in steps.
+ * @param index with the object numbers of the nodes that are stored; 0: not stored
+ * @returns null: nothing is missing
+ * @throws GitError "missing-object" when something is, and the pack is too large to tell what needs
+ * it */
+export function* findBroken(index: PackIndex): Generator<void, BrokenObjects | null> {
+  for (let packNode: PackNode = 0; packNode < index.nodeCount; packNode++) {
+    if (packNode % NODES_PER_STEP === 0) yield;
+    if (isMissing(index, packNode)) return yield* new Search(index, packNode).run();
+  }
+  return null;
 }
 
-/** Words of a frame: its node; its next reference and their end; the same within a run; whether its
- * base was visited. */
-const FRAME_WORDS = 6;
-const AT = 1;
-const END = 2;
-const RUN_AT = 3;
-const RUN_END = 4;
-const BASE_SEEN = 5;
+/** Whether the pack mentions an object that is neither in it nor stored. */
+function isMissing(index: PackIndex, packNode: PackNode): boolean {
+  if (index.number(packNode) !== 0 || isHeld(index, packNode)) return false;
+  // Referenced, or read as the base of a delta while the pack was indexed: it may have been removed
+  // since.
+  return (index.flags(packNode) & NODE_TYPE_MASK) !== 0 || index.entryOf(packNode) !== NO_INDEX;
+}
+
+/** Words of a frame: where the frame below begins, its node, how many lists are open and whether
+ * its base was visited; then the open lists. */
+const BELOW = 0;
+const NODE = 1;
+const STATE = 2;
+const LISTS = 3;
+const MAX_FRAME_WORDS = LISTS + MAX_LISTS * LIST_WORDS;
+
+/** Set in a frame's state. */
+const BASE_SEEN = 16;
 
 /** Tarjan's search for strongly connected components, without recursion: an object may be stored as
  * a delta on one that reaches it, and such a component is broken as a whole. Each reference is
- * followed once. Memory is at most 40 bytes per node, whatever the nodes name. */
+ * followed once. Memory is at most 40 bytes per node, whatever the nodes name, but for runs of
+ * runs. */
 class Search {
   readonly #index: PackIndex;
-  readonly #numbers: Column<ObjectNumber>;
+  readonly #first: PackNode;
   readonly #broken: Uint8Array;
   /** When each node was found, from 1 on; 0: not yet. */
   readonly #found: Uint32Array;
@@ -51,33 +77,36 @@ class Search {
   /** Nodes whose component is incomplete. */
   readonly #open: Column<PackNode>;
   #openCount = 0;
-  #frames = new Uint32Array(1024 * FRAME_WORDS);
-  #depth = 0;
+  #frames = new Uint32Array(1024 * MAX_FRAME_WORDS);
+  /** Where the top frame begins; −1: there is none. */
+  #top = -1;
   #foundCount = 0;
-  readonly #words: ReferenceWords = { at: 0, end: 0, isRuns: false };
 
-  constructor(index: PackIndex, numbers: Column<ObjectNumber>) {
+  /** @param first the first missing node */
+  constructor(index: PackIndex, first: PackNode) {
     const { nodeCount } = index;
+    if (nodeCount > MAX_SEARCHED) {
+      const what = `objects of a pack that lacks an object (${toHex(oidOf(index, first))})`;
+      throw packTooLarge(what, MAX_SEARCHED, nodeCount);
+    }
     this.#index = index;
-    this.#numbers = numbers;
-    const hasMissing = this.#firstMissing() < nodeCount;
-    const size = hasMissing ? nodeCount : 0;
-    this.#broken = new Uint8Array(size);
-    this.#found = new Uint32Array(size);
-    this.#low = new Uint32Array(size);
-    this.#open = new Uint32Array(size);
+    this.#first = first;
+    this.#broken = new Uint8Array(nodeCount);
+    this.#found = new Uint32Array(nodeCount);
+    this.#low = new Uint32Array(nodeCount);
+    this.#open = new Uint32Array(nodeCount);
   }
 
-  run(): BrokenObjects | null {
+  *run(): Generator<void, BrokenObjects> {
     const { nodeCount } = this.#index;
-    const first = this.#firstMissing();
-    if (first === nodeCount) return null;
-    for (let packNode: PackNode = first; packNode < nodeCount; packNode++)
-      if (this.#isMissing(packNode)) this.#broken[packNode] = 1;
+    const first = this.#first;
+    for (let packNode = first; packNode < nodeCount; packNode++)
+      if (isMissing(this.#index, packNode)) this.#broken[packNode] = 1;
+    let steps = 0;
     for (let packNode: PackNode = 0; packNode < nodeCount; packNode++) {
       if (this.#found[packNode] !== 0) continue;
       this.#enter(packNode);
-      while (this.#depth > 0) this.#step();
+      for (; this.#top >= 0; this.#step()) if (++steps % NODES_PER_STEP === 0) yield;
     }
     const needer = this.#firstNeeding(first);
     return {
@@ -87,31 +116,14 @@ class Search {
   }
 
   #oid(packNode: PackNode): string {
-    return toHex(this.#index.oids, packNode * OID_BYTES);
-  }
-
-  #inPack(packNode: PackNode): boolean {
-    return this.#index.nodeEntries[packNode]! < this.#index.count;
-  }
-
-  #isMissing(packNode: PackNode): boolean {
-    if (this.#numbers[packNode] !== 0 || this.#inPack(packNode)) return false;
-    // Referenced, or read as the base of a delta while the pack was indexed: it may have been
-    // removed since.
-    return (this.#index.nodeFlags[packNode]! & NODE_TYPE_MASK) !== 0 || this.#index.nodeEntries[packNode] !== NO_INDEX;
-  }
-
-  #firstMissing(): PackNode {
-    const { nodeCount } = this.#index;
-    for (let packNode: PackNode = 0; packNode < nodeCount; packNode++) if (this.#isMissing(packNode)) return packNode;
-    return nodeCount;
+    return toHex(oidOf(this.#index, packNode));
   }
 
   /** The first node that names another, or is a delta on it. */
   #firstNeeding(wanted: PackNode): PackNode {
     const { nodeCount } = this.#index;
     for (let packNode: PackNode = 0; packNode < nodeCount; packNode++) {
-      this.#depth = 0;
+      this.#top = -1;
       this.#push(packNode);
       for (let target = this.#next(); target >= 0; target = this.#next()) if (target === wanted) return packNode;
     }
@@ -125,8 +137,7 @@ class Search {
   }
 
   #step(): void {
-    const frame = (this.#depth - 1) * FRAME_WORDS;
-    const packNode = this.#frames[frame]!;
+    const packNode = this.#frames[this.#top + NODE]!;
     const target = this.#next();
     if (target < 0) return this.#leave(packNode);
     if (this.#found[target] === 0) this.#enter(target);
@@ -142,9 +153,14 @@ class Search {
 
   /** Everything that a node reaches has been visited. */
   #leave(packNode: PackNode): void {
-    this.#depth -= 1;
+    this.#top = this.#below(this.#top);
     if (this.#low[packNode] === this.#found[packNode]) this.#complete(packNode);
-    if (this.#depth > 0) this.#note(this.#frames[(this.#depth - 1) * FRAME_WORDS]!, packNode);
+    if (this.#top >= 0) this.#note(this.#frames[this.#top + NODE]!, packNode);
+  }
+
+  /** Where the frame below one begins; −1: there is none. */
+  #below(frame: number): number {
+    return this.#frames[frame + BELOW]! - 1;
   }
 
   /** Completes the component whose first found node is `first`. */
@@ -161,49 +177,53 @@ class Search {
   }
 
   #push(packNode: PackNode): void {
-    const frame = this.#depth * FRAME_WORDS;
-    if (frame === this.#frames.length) {
-      const grown = new Uint32Array(2 * frame);
+    const below = this.#top;
+    const frame = below < 0 ? 0 : below + LISTS + (this.#frames[below + STATE]! % BASE_SEEN) * LIST_WORDS;
+    if (frame + MAX_FRAME_WORDS > this.#frames.length) {
+      const grown = new Uint32Array(2 * this.#frames.length);
       grown.set(this.#frames);
       this.#frames = grown;
     }
-    this.#depth += 1;
+    this.#top = frame;
     const frames = this.#frames;
-    frames.fill(0, frame, frame + FRAME_WORDS);
-    frames[frame] = packNode;
+    frames[frame + BELOW] = below + 1;
+    frames[frame + NODE] = packNode;
     // What a stored object reaches does not matter.
-    if (!this.#inPack(packNode) || this.#numbers[packNode] !== 0) {
-      frames[frame + BASE_SEEN] = 1;
+    if (!isHeld(this.#index, packNode) || this.#index.number(packNode) !== 0) {
+      frames[frame + STATE] = BASE_SEEN;
       return;
     }
-    const words = referenceWords(this.#index, this.#index.nodeEntries[packNode]!, this.#words);
-    const place = words.isRuns ? AT : RUN_AT;
-    frames[frame + place] = words.at;
-    frames[frame + place + 1] = words.end;
+    this.#index.openList(this.#index.entryOf(packNode), frames, frame + LISTS);
+    frames[frame + STATE] = 1;
   }
 
   /** The next node that the top one needs; −1: none. */
   #next(): PackNode {
     const frames = this.#frames;
-    const frame = (this.#depth - 1) * FRAME_WORDS;
-    const { edges } = this.#index;
+    const frame = this.#top;
     for (;;) {
-      if (frames[frame + RUN_AT]! < frames[frame + RUN_END]!) return edges[frames[frame + RUN_AT]!++]!;
-      if (frames[frame + AT]! >= frames[frame + END]!) break;
-      const run = edges[frames[frame + AT]!++]!;
-      frames[frame + RUN_AT] = run + 1;
-      frames[frame + RUN_END] = run + 1 + edges[run]!;
+      const open = frames[frame + STATE]! % BASE_SEEN;
+      if (open === 0) break;
+      const list = frame + LISTS + (open - 1) * LIST_WORDS;
+      const word = this.#index.next(frames, list);
+      if (word < 0) frames[frame + STATE]! -= 1;
+      else if (this.#index.level(frames, list) === 0) return word;
+      else {
+        this.#index.openRun(word, frames, list + LIST_WORDS);
+        frames[frame + STATE]! += 1;
+      }
     }
-    if (frames[frame + BASE_SEEN] === 1) return -1;
-    frames[frame + BASE_SEEN] = 1;
-    return this.#base(frames[frame]!);
+    if (frames[frame + STATE]! >= BASE_SEEN) return -1;
+    frames[frame + STATE] = BASE_SEEN;
+    return this.#base(frames[frame + NODE]!);
   }
 
   /** The node of a delta's base; −1: not a delta. */
   #base(packNode: PackNode): PackNode {
-    const { nodeEntries, stored, bases, entryNodes } = this.#index;
-    const entry = nodeEntries[packNode]!;
-    const isDelta = stored[entry] === STORED.ofsDelta || stored[entry] === STORED.refDelta;
-    return isDelta && bases[entry] !== NO_INDEX ? entryNodes[bases[entry]!]! : -1;
+    const index = this.#index;
+    const entry = index.entryOf(packNode);
+    const stored = index.stored(entry);
+    const isDelta = stored === STORED.ofsDelta || stored === STORED.refDelta;
+    return isDelta && index.base(entry) !== NO_INDEX ? index.nodeOf(index.base(entry)) : -1;
   }
 }

@@ -1,11 +1,18 @@
-import type { Column } from "../../format/kinds.ts";
 import type { ChunkId, ObjectNumber } from "../../store/numbers/kinds.ts";
 import { GitError } from "../../format/errors.ts";
 import { OID_BYTES, toHex } from "../../format/oid.ts";
 import { type MadeEntry, NO_INDEX, type PackEntry, type PackIndex, STORED } from "../../codec/pack-index.ts";
 import type { NewChunk } from "../../store/index/chunk-row.ts";
-import { joinRows, newObjectColumns, type ObjectColumns, sliceRows } from "../../store/index/object-columns.ts";
+import {
+  joinRows,
+  newObjectColumns,
+  type ObjectColumns,
+  type ObjectRow,
+  sliceRows,
+} from "../../store/index/object-columns.ts";
+import type { StagingObjects } from "../../store/index/staging-objects.ts";
 import { encodeObjectPage } from "../../store/index/object-page.ts";
+import { PAGE_ROWS } from "../../store/index/object-pages.ts";
 import type { WrittenChunk } from "./chunk-writer.ts";
 import type { PushedObjects } from "./pushed-objects.ts";
 
@@ -25,18 +32,17 @@ export interface StoredRows {
 
 /** Assigns the fresh objects of a push to its chunks. Yields between steps.
  * @param firstChunk id that the first of the returned chunks will get
- * @param introducers number of the node that introduces each fresh object
- * @param pushAt id of the push that an offset in the pack belongs to */
+ * @param pushAt id of the push that an offset in the pack belongs to
+ * @param staging takes the index in parts; null: it is returned. Without inline chunks only */
 export function* layOutRows(
   pushed: PushedObjects,
   written: readonly WrittenChunk[],
-  introducers: Column<ObjectNumber>,
   firstChunk: ChunkId,
   pushAt: (packOffset: number) => number,
+  staging: StagingObjects | null = null,
 ): Generator<void, StoredRows> {
-  const { index, fresh, firstNumber, numbers } = pushed;
-  const objects = newObjectColumns(fresh.length);
-  objects.introducer.set(introducers);
+  const { index, freshCount, firstNumber } = pushed;
+  const rows = new IndexRows(pushed, staging);
   const chunks: Omit<NewChunk, "objects">[] = [];
   const unusedKeys: string[] = [];
   const places = listPlaces(index);
@@ -51,29 +57,22 @@ export function* layOutRows(
     let hasLateBase = false;
     for (; next.done !== true && next.value.offset < end; next = places.next(), count++) {
       if (count % ENTRIES_PER_STEP === 0) yield;
-      const { entry, offset, length, isLeft } = next.value;
-      if (isLeft || fresh[at] !== entry) continue;
-      const baseEntry = index.bases[entry]!;
-      const basePackNode = baseEntry === NO_INDEX ? NO_INDEX : index.entryNodes[baseEntry]!;
-      const base = basePackNode === NO_INDEX ? 0 : numbers[basePackNode]!;
+      const { entry, offset, isLeft } = next.value;
+      if (isLeft || at === freshCount || index.fresh(at) !== entry) continue;
+      const baseEntry = index.base(entry);
+      const basePackNode = baseEntry === NO_INDEX ? NO_INDEX : index.nodeOf(baseEntry);
+      const base = basePackNode === NO_INDEX ? 0 : index.number(basePackNode);
       if (basePackNode !== NO_INDEX && base === 0)
         throw new GitError("missing-object", { oid: toHex(pushed.oid(basePackNode)) });
-      const isOfs = index.stored[entry] === STORED.ofsDelta;
+      const isOfs = index.stored(entry) === STORED.ofsDelta;
       // An object that is twice in the pack: the distance points to the copy that is not indexed.
-      if (isOfs && index.nodeEntries[basePackNode] !== baseEntry) hasStrayDistance = true;
+      if (isOfs && index.entryOf(basePackNode) !== baseEntry) hasStrayDistance = true;
       if (base > firstNumber + at) hasLateBase = true;
       if (base !== 0) floors.base = lower(floors.base, base);
       if (isOfs) floors.ofs = lower(floors.ofs, base);
-      const packNode = index.entryNodes[entry]!;
-      objects.number[at] = firstNumber + at;
-      objects.oid.set(pushed.oid(packNode), at * OID_BYTES);
-      objects.chunk[at] = firstChunk + chunks.length;
-      objects.offset[at] = offset - chunk.packOffset;
-      objects.length[at] = length;
-      objects.type[at] = index.kinds[entry]!;
-      objects.size[at] = index.sizes[entry]!;
-      objects.base[at] = base;
-      objects.distance[at] = isOfs ? offset - index.offsets[baseEntry]! : 0;
+      const distance = isOfs ? offset - index.offset(baseEntry) : 0;
+      const inChunk = offset - chunk.packOffset;
+      if (rows.add(next.value, { chunk: firstChunk + chunks.length, offset: inChunk, base, distance })) yield;
       at++;
     }
     if (at === firstAt) {
@@ -94,7 +93,59 @@ export function* layOutRows(
       baseFloor: floors.base,
     });
   }
-  return { ...divideIndex(chunks, objects), unusedKeys };
+  return { ...divideIndex(chunks, rows.finish()), unusedKeys };
+}
+
+/** The rows of a push's index. */
+class IndexRows {
+  readonly #pushed: PushedObjects;
+  readonly #staging: StagingObjects | null;
+  readonly #columns: ObjectColumns;
+  #length = 0;
+  #number: ObjectNumber;
+
+  constructor(pushed: PushedObjects, staging: StagingObjects | null) {
+    this.#pushed = pushed;
+    this.#staging = staging;
+    this.#columns = newObjectColumns(staging === null ? pushed.freshCount : Math.min(pushed.freshCount, PAGE_ROWS));
+    this.#number = pushed.firstNumber;
+  }
+
+  /** Adds the next fresh object.
+   * @param where fields of its row
+   * @returns whether rows were staged: a turn in which nothing else is written */
+  add(
+    { entry, length }: Place,
+    { chunk, offset, base, distance }: Pick<ObjectRow, "chunk" | "offset" | "base" | "distance">,
+  ): boolean {
+    const { index } = this.#pushed;
+    const columns = this.#columns;
+    const row = this.#length++;
+    columns.number[row] = this.#number++;
+    index.copyOid(index.nodeOf(entry), columns.oid, row * OID_BYTES);
+    columns.chunk[row] = chunk;
+    columns.offset[row] = offset;
+    columns.length[row] = length;
+    columns.type[row] = index.kind(entry);
+    columns.size[row] = index.size(entry);
+    columns.base[row] = base;
+    columns.distance[row] = distance;
+    columns.introducer[row] = index.introducer(entry);
+    if (this.#staging === null || this.#length < PAGE_ROWS) return false;
+    this.#stage(this.#staging);
+    return true;
+  }
+
+  /** The rows that are not staged. */
+  finish(): ObjectColumns {
+    if (this.#staging !== null) this.#stage(this.#staging);
+    return sliceRows(this.#columns, 0, this.#length);
+  }
+
+  #stage(staging: StagingObjects): void {
+    if (this.#length > 0) staging.add(sliceRows(this.#columns, 0, this.#length));
+    this.#length = 0;
+  }
 }
 
 /** Puts the index of the objects in inline chunks beside these. */
@@ -126,11 +177,12 @@ interface Place extends MadeEntry {
 }
 
 /** The pack's entries in order, then those that were appended undeltified. */
-function* listPlaces({ count, offsets, end, stored, made }: PackIndex): Generator<Place, void> {
+function* listPlaces(index: PackIndex): Generator<Place, void> {
+  const { count, end, made } = index;
   for (let entry: PackEntry = 0; entry < count; entry++) {
-    const offset = offsets[entry]!;
-    const length = (entry + 1 < count ? offsets[entry + 1]! : end) - offset;
-    yield { entry, offset, length, isLeft: stored[entry] === STORED.made };
+    const offset = index.offset(entry);
+    const length = (entry + 1 < count ? index.offset(entry + 1) : end) - offset;
+    yield { entry, offset, length, isLeft: index.stored(entry) === STORED.made };
   }
   for (const [entry, place] of made) yield { entry, ...place, isLeft: false };
 }

@@ -19,6 +19,9 @@ const PREPARATIONS = 3;
 /** A push that was prepared, and the state of the repository that this rests on. */
 export interface EarlyPush {
   readonly layout: string;
+  /** The tables in which it is staged. Of a repository that does not exist yet: they become its
+   * own. */
+  readonly tables: Tables;
   readonly pushed: PushedObjects;
   readonly push: PreparedPush;
 }
@@ -46,8 +49,8 @@ export async function prepareEarly(repository: RepositoryState, push: PushToPrep
     if (early === null) attempt += 1;
     else if ("unread" in early.push) await push.readTrees(early.push.unread);
     else {
-      const index = await stage(repository, early.push.index, goesOn);
-      if (goesOn()) return { layout, pushed: early.pushed, push: { ...early.push, index } };
+      const index = await stage(repository.tables, early.push.index, goesOn);
+      if (goesOn()) return { layout, tables, pushed: early.pushed, push: { ...early.push, index } };
       attempt += 1;
     }
   }
@@ -55,18 +58,18 @@ export async function prepareEarly(repository: RepositoryState, push: PushToPrep
 }
 
 /** Whether a push can be applied as it was prepared. */
-export function isUpToDate(repository: RepositoryState, { layout, push }: EarlyPush): boolean {
-  return (
-    layout === repository.layout && (push.index === null || repository.tables?.objects.isStaged(push.index) !== false)
-  );
+export function isUpToDate(repository: RepositoryState, { layout, tables, push }: EarlyPush): boolean {
+  return layout === repository.layout && (push.index === null || tables.objects.isStaged(push.index));
 }
 
 /** Removes what was staged of a push, unless it was applied. In a transaction, so that a fork that
  * has copied some of it begins again. */
-export function discard({ tables, platform }: RepositoryState, { push: { index } }: EarlyPush): void {
+export function discard(repository: RepositoryState, { layout, tables, push: { index } }: EarlyPush): void {
   const staged = index?.staged ?? null;
-  if (index === null || staged === null || tables?.objects.isStaged(index) !== true) return;
-  platform.transactor.transactionSync(() => tables.objects.unstage(staged));
+  if (index === null || staged === null || !tables.objects.isStaged(index)) return;
+  // Those of a repository that does not exist may have been made anew since.
+  if (repository.tables === null && layout !== repository.layout) return;
+  repository.platform.transactor.transactionSync(() => tables.objects.unstage(staged));
 }
 
 function* prepareSteps(
@@ -80,11 +83,11 @@ function* prepareSteps(
 
 /** Stages the index, a row in each turn. */
 async function stage(
-  { tables }: RepositoryState,
+  tables: Tables | null,
   index: PreparedPush["index"],
   goesOn: () => boolean,
 ): Promise<PreparedPush["index"]> {
-  // The tables of a repository that does not exist are made anew when it is created.
+  // What is left of a new repository's index is written when it is created.
   if (index === null || tables === null) return index;
   return finishInSlices(tables.objects.stage(index), goesOn, { pause });
 }

@@ -1,9 +1,8 @@
-import { NO_INDEX, NODE_SPECIAL_MASK, type PackNode } from "../../codec/pack-index.ts";
+import { NO_INDEX, NODE_SPECIAL_MASK, oidOf, type PackNode } from "../../codec/pack-index.ts";
 import { FREE_CONTENT_BYTES, type IndexNeed, PackIndexer, type PackIndexerOptions } from "../../codec/pack-indexer.ts";
 import { GitError } from "../../format/errors.ts";
 import { HOT_PUSH_BYTES, MAX_DELTA_BLOB_BYTES, MIN_CONTENDED_BYTES, packTooLarge } from "../../format/limits.ts";
 import { BLOB } from "../../format/object.ts";
-import { OID_BYTES } from "../../format/oid.ts";
 import { decodePackHeader, PACK_HEADER_BYTES, PACK_TRAILER_BYTES } from "../../format/pack.ts";
 import { ChunkWriter } from "./chunk-writer.ts";
 import type { PackSource } from "../state/push.ts";
@@ -124,6 +123,7 @@ class Indexing {
     return {
       limits,
       refused,
+      pages: this.#options.pages,
       ringBytes: isSmall ? SMALL_RING_BYTES : LARGE_RING_BYTES,
       readBack: (offset, out) => this.#writer.readBack(offset, out),
     };
@@ -204,11 +204,11 @@ class Indexing {
   }
 
   async #store(indexer: PackIndexer, consumed: Uint8Array): Promise<void> {
-    const { offsets, end } = indexer.boundaries();
+    const entries = indexer.entries();
     // The pack's header is not part of any entry.
     const skip = this.#packBytes === 0 ? Math.min(consumed.length, PACK_HEADER_BYTES) : 0;
     await this.#writer.append(consumed.subarray(skip), this.#packBytes + skip, (from, to) =>
-      findBoundary(offsets, end, from, to),
+      findBoundary(entries, from, to),
     );
   }
 
@@ -226,6 +226,7 @@ class Indexing {
     );
     await this.#meetNeeds(indexer, total, made);
     if (this.#addUnvetted(indexer)) await this.#meetNeeds(indexer, total, made);
+    indexer.seal();
     if (total > 0) this.#options.progress("Resolving deltas", total, total);
   }
 
@@ -239,13 +240,13 @@ class Indexing {
    * never checked as such.
    * @returns whether there are any */
   #addUnvetted(indexer: PackIndexer): boolean {
-    const { nodeFlags, nodeEntries, oids } = indexer.index();
+    const index = indexer.index();
     const unvetted: PackNode[] = [];
-    nodeFlags.forEach((flags, packNode) => {
-      if ((flags & NODE_SPECIAL_MASK) === 0 || nodeEntries[packNode] !== NO_INDEX) return;
-      const oid = oids.slice(packNode * OID_BYTES, (packNode + 1) * OID_BYTES);
-      if (!this.#options.isVetted(oid, flags & NODE_SPECIAL_MASK)) unvetted.push(packNode);
-    });
+    for (let packNode: PackNode = 0; packNode < index.nodeCount; packNode++) {
+      const names = index.flags(packNode) & NODE_SPECIAL_MASK;
+      if (names === 0 || index.entryOf(packNode) !== NO_INDEX) continue;
+      if (!this.#options.isVetted(oidOf(index, packNode), names)) unvetted.push(packNode);
+    }
     for (const packNode of unvetted) indexer.addExternal(packNode);
     return unvetted.length > 0;
   }

@@ -1,3 +1,4 @@
+import type { PageStore } from "../../codec/indexer-instance.ts";
 import type { Codec } from "../../codec/codec.ts";
 import type { PackIndexer } from "../../codec/pack-indexer.ts";
 import type { Limits } from "../../format/configured-limits.ts";
@@ -28,6 +29,8 @@ export interface IndexPackOptions {
   keyPrefix: string;
   beforeFirstWrite: ChunkWriterOptions["beforeFirstWrite"];
   progress: PushRequest["progress"];
+  /** Takes what memory does not take of the index. */
+  pages: PageStore;
   /** Refuses a pack of at least this many entry bytes and objects.
    * @throws GitError "too-large" */
   checkQuota(entryBytes: number, objects: number): void;

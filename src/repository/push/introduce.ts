@@ -1,11 +1,12 @@
 import type { Column } from "../../format/kinds.ts";
 import type { GraphPosition, ObjectNumber } from "../../store/numbers/kinds.ts";
-import { type ReferenceWords, referenceWords } from "../../codec/pack-index.ts";
+import { LIST_WORDS, MAX_LISTS } from "../../codec/pack-index.ts";
 import { GitError } from "../../format/errors.ts";
 import { MAX_INTRODUCTION_STEPS, MAX_REINTRODUCTIONS } from "../../format/limits.ts";
 import { TREE } from "../../format/object.ts";
 import { StepBudget } from "../../format/step-budget.ts";
 import type { CommitGraph, PositionSet } from "../../store/graph/commit-graph.ts";
+import { Bitset } from "../../store/numbers/bitset.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { Reintroduction } from "../../store/graph/reachability.ts";
 import { ByteCache } from "../pack-bytes/byte-cache.ts";
@@ -18,6 +19,9 @@ const ANCESTOR_BYTES = 16 * 1024 * 1024;
  * without being found. */
 const NODES_PER_STEP = 8;
 const EMPTY_NODES_PER_STEP = 2_048;
+
+/** Numbers that are kept in a list, at most: a commit may introduce millions. */
+const MANY_NUMBERS = 65_536;
 
 /** Objects that are visited in a step: less than a millisecond. */
 const VISITS_PER_STEP = 512;
@@ -42,9 +46,6 @@ export interface Introductions {
   /** One set per new node, in order of position: the objects that it reaches and none of its
    * parents does. */
   readonly introduced: NumberSet[];
-  /** First introducer of each fresh object, by index in `PushedObjects.fresh`; 0: nothing reaches
-   * it. */
-  readonly introducers: Column<ObjectNumber>;
   /** Stored objects that were unreachable so far, and the node that reaches them now. */
   readonly adopted: Reintroduction[];
   /** Objects that another node introduced before, and the further node, in this order. */
@@ -58,7 +59,10 @@ export interface Introductions {
  *
  * The walk of a node's tree ends at every object that one of its parents already reaches. One bit
  * test finds that, of the object's introducers against the parents' ancestors, because a node that
- * reaches a tree reaches everything below it. Yields between steps.
+ * reaches a tree reaches everything below it. So it is with the runs of entries that trees share.
+ *
+ * The first introducer of each fresh object, 0 if nothing reaches it, is then in the index
+ * (`introducer`, by entry). Yields between steps.
  * @throws GitError "too-large" when unrelated commits share too much */
 export function* introduce(
   pushed: PushedObjects,
@@ -75,8 +79,6 @@ class Introducing {
   readonly #from: GraphPosition;
   readonly #stored: StoredObjects;
   readonly #ancestors: AncestorSets;
-  /** Position + 1 of each fresh object's first introducer. */
-  readonly #first: Uint32Array;
   /** Positions of the further introducers found now, by object number. */
   readonly #further = new Map<ObjectNumber, GraphPosition[]>();
   /** Positions of the introducers of stored objects, by object number. */
@@ -84,7 +86,7 @@ class Introducing {
   readonly #result: Introductions;
   readonly #unread = new Set<ObjectNumber>();
   readonly #budget: StepBudget;
-  readonly #words: ReferenceWords = { at: 0, end: 0, isRuns: false };
+  readonly #lists = new Uint32Array(MAX_LISTS * LIST_WORDS);
   #visits = 0;
   #reintroductions = 0;
   /** The first node that introduced something again; 0: none. */
@@ -96,12 +98,10 @@ class Introducing {
     this.#from = from;
     this.#stored = stored;
     this.#budget = new StepBudget(MAX_INTRODUCTION_STEPS, "the walk over what the push's commits reach (steps)");
-    this.#budget.allow(pushed.index.edges.length);
+    this.#budget.allow(pushed.index.referenceCount);
     this.#ancestors = new AncestorSets(graph, from, this.#budget);
-    this.#first = new Uint32Array(pushed.fresh.length);
     this.#result = {
       introduced: [],
-      introducers: new Uint32Array(pushed.fresh.length),
       adopted: [],
       reintroduced: { [Symbol.iterator]: () => this.#listReintroduced() },
       unread: [],
@@ -109,22 +109,40 @@ class Introducing {
   }
 
   *run(): Generator<void, Introductions> {
+    yield* this.#begin();
     for (let position = this.#from; position < this.#graph.length; position++) {
       const reached = this.#ancestors.ofParents(position);
-      const numbers = (yield* this.#walk(position, reached)).sort((a, b) => a - b);
-      this.#result.introduced.push(NumberSet.fromSorted(numbers));
+      this.#result.introduced.push(yield* this.#walk(position, reached));
       this.#ancestors.finish(position, reached);
     }
-    for (let i = 0; i < this.#first.length; i++) {
-      if (this.#first[i] !== 0) this.#result.introducers[i] = this.#graph.number(this.#first[i]! - 1);
+    const { index, freshCount } = this.#pushed;
+    for (let i = 0; i < freshCount; i++) {
+      if (i % VISITS_PER_STEP === 0) yield;
+      const entry = index.fresh(i);
+      const first = index.introducer(entry);
+      if (first !== 0) index.setIntroducer(entry, this.#graph.number(first - 1));
     }
     for (const tree of this.#unread) this.#result.unread.push(tree);
     return this.#result;
   }
 
+  /** Nothing has an introducer yet. From here to the end of `run` it is a position, plus 1. */
+  *#begin(): Generator<void> {
+    const { index } = this.#pushed;
+    for (let i = 0; i < index.count; i++) {
+      if (i % VISITS_PER_STEP === 0) yield;
+      index.setIntroducer(i, 0);
+    }
+    for (let run = 0; run < index.runCount; run++) {
+      if (run % VISITS_PER_STEP === 0) yield;
+      if (index.memo(run) !== 0) index.setMemo(run, 0);
+    }
+  }
+
   /** All objects that the node at `position` introduces, itself included. */
-  *#walk(position: GraphPosition, reached: PositionSet | null): Generator<void, ObjectNumber[]> {
+  *#walk(position: GraphPosition, reached: PositionSet | null): Generator<void, NumberSet> {
     const introduced: ObjectNumber[] = [];
+    let many: Bitset<ObjectNumber> | null = null;
     const root = this.#graph.tree(position);
     const pending = root === 0 ? [this.#graph.number(position)] : [this.#graph.number(position), root];
     for (let number = pending.pop(); number !== undefined; number = pending.pop()) {
@@ -132,25 +150,33 @@ class Introducing {
       if (++this.#visits % VISITS_PER_STEP === 0) yield;
       if (!this.#claim(number, position, reached)) continue;
       introduced.push(number);
-      this.#addEntries(number, pending);
+      if (introduced.length === MANY_NUMBERS) {
+        many ??= new Bitset(this.#pushed.firstNumber + this.#pushed.freshCount);
+        for (const one of introduced.splice(0)) many.add(one);
+      }
+      this.#addEntries(number, pending, position, reached);
     }
-    return introduced;
+    const few = NumberSet.fromSorted(introduced.sort((a, b) => a - b));
+    return many === null ? few : NumberSet.fromBitset(many).union(few);
   }
 
   /** Makes the node an introducer of the object, unless it already is one or a parent reaches the
    * object. */
   #claim(number: ObjectNumber, position: GraphPosition, reached: PositionSet | null): boolean {
     const fresh = number - this.#pushed.firstNumber;
+    let first = 0;
     if (fresh >= 0) {
       // Most of what trees name is known after a look at its first introducer.
-      const first = this.#first[fresh]!;
+      const { index } = this.#pushed;
+      const entry = index.fresh(fresh);
+      first = index.introducer(entry);
       if (first === 0) {
-        this.#first[fresh] = position + 1;
+        index.setIntroducer(entry, position + 1);
         return true;
       }
       if (first - 1 === position || reached?.has(first - 1) === true) return false;
     }
-    const known = fresh >= 0 ? [this.#first[fresh]! - 1] : this.#storedIntroducers(number);
+    const known = fresh >= 0 ? [first - 1] : this.#storedIntroducers(number);
     const further = this.#further.get(number);
     if (this.#isAmong(known, position, reached)) return false;
     if (further !== undefined && this.#isAmong(further, position, reached)) return false;
@@ -200,7 +226,12 @@ class Introducing {
 
   /** Adds the numbers of a tree's entries; nothing for other objects, whose parents and targets are
    * nodes of the graph. */
-  #addEntries(number: ObjectNumber, pending: ObjectNumber[]): void {
+  #addEntries(
+    number: ObjectNumber,
+    pending: ObjectNumber[],
+    position: GraphPosition,
+    reached: PositionSet | null,
+  ): void {
     const fresh = number - this.#pushed.firstNumber;
     if (fresh < 0) {
       if (!this.#stored.get(number).isTree) return;
@@ -209,13 +240,27 @@ class Introducing {
       else for (const entry of entries) pending.push(entry);
       return;
     }
-    const { index, fresh: entries, numbers } = this.#pushed;
-    const entry = entries[fresh]!;
-    if (index.kinds[entry] !== TREE) return;
-    const node = index.entryNodes[entry]!;
-    const { at, end, isRuns } = referenceWords(index, index.nodeEntries[node]!, this.#words);
-    if (isRuns) for (const packNode of this.#pushed.references(node)) pending.push(numbers[packNode]!);
-    else for (let word = at; word < end; word++) pending.push(numbers[index.edges[word]!]!);
+    const { index } = this.#pushed;
+    const entry = index.fresh(fresh);
+    if (index.kind(entry) !== TREE) return;
+    const lists = this.#lists;
+    index.openList(entry, lists, 0);
+    for (let top = 0; top >= 0;) {
+      const word = index.next(lists, top);
+      if (word < 0) top -= LIST_WORDS;
+      else if (index.level(lists, top) === 0) pending.push(index.number(word));
+      else if (this.#claimRun(word, position, reached)) index.openRun(word, lists, (top += LIST_WORDS));
+    }
+  }
+
+  /** Notes that the node reaches all that a run names, unless it or a parent is known to. */
+  #claimRun(run: number, position: GraphPosition, reached: PositionSet | null): boolean {
+    this.#budget.spend(1);
+    const { index } = this.#pushed;
+    const last = index.memo(run);
+    if (last !== 0 && (last - 1 === position || reached?.has(last - 1) === true)) return false;
+    index.setMemo(run, position + 1);
+    return true;
   }
 }
 

@@ -35,17 +35,18 @@ export class NeededEntries {
   #served = LEAST_SERVED;
 
   /** @param index of the pack, whose deltas are not all resolved */
-  constructor(index: Pick<PackIndex, "count" | "offsets" | "end" | "bases" | "entryNodes">) {
-    const { count, offsets, end, bases, entryNodes } = index;
+  constructor(index: Pick<PackIndex, "count" | "offset" | "end" | "base" | "nodeOf">) {
+    const { count, end } = index;
     // Behind the pack's entries are external ones.
-    const endOf = (entry: PackEntry): number => (entry + 1 < count ? offsets[entry + 1]! : end);
+    const lengthOf = (entry: PackEntry): number =>
+      (entry + 1 < count ? index.offset(entry + 1) : end) - index.offset(entry);
     const isNeeded = new Uint8Array(count);
     let needed = 0;
     for (let entry = 0; entry < count; entry++) {
-      if (entryNodes[entry] !== NO_INDEX) continue;
-      for (let at: PackEntry = entry; at < count && isNeeded[at] === 0; at = bases[at]!) {
+      if (index.nodeOf(entry) !== NO_INDEX) continue;
+      for (let at: PackEntry = entry; at < count && isNeeded[at] === 0; at = index.base(at)) {
         isNeeded[at] = 1;
-        const isSmall = endOf(at) - offsets[at]! <= MAX_ENTRY_BYTES;
+        const isSmall = lengthOf(at) <= MAX_ENTRY_BYTES;
         if (isSmall) needed += 1;
         else isNeeded[at] = 2;
       }
@@ -54,8 +55,8 @@ export class NeededEntries {
     this.#lengths = new Uint16Array(needed);
     for (let entry = 0, i = 0; entry < count; entry++) {
       if (isNeeded[entry] !== 1) continue;
-      this.#offsets[i] = offsets[entry]!;
-      this.#lengths[i++] = endOf(entry) - offsets[entry]!;
+      this.#offsets[i] = index.offset(entry);
+      this.#lengths[i++] = lengthOf(entry);
     }
   }
 

@@ -1,5 +1,6 @@
 // What holds a pack together: the trailer behind its entries, and where these end.
 import { createHash } from "node:crypto";
+import type { PackIndex } from "../../codec/pack-index.ts";
 import { GitError } from "../../format/errors.ts";
 import { toHex } from "../../format/oid.ts";
 import { PACK_TRAILER_BYTES } from "../../format/pack.ts";
@@ -42,14 +43,19 @@ export class PackTrailer {
 }
 
 /** The first boundary in (from, to] among entry starts and the end of the last complete entry. */
-export function findBoundary(offsets: Float64Array, end: number, from: number, to: number): number | null {
+export function findBoundary(
+  entries: Pick<PackIndex, "count" | "end" | "offset">,
+  from: number,
+  to: number,
+): number | null {
   let low = 0;
-  let high = offsets.length;
+  const { count } = entries;
+  let high = count;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (offsets[middle]! <= from) low = middle + 1;
+    if (entries.offset(middle) <= from) low = middle + 1;
     else high = middle;
   }
-  const boundary = low < offsets.length ? offsets[low]! : end;
+  const boundary = low < count ? entries.offset(low) : entries.end;
   return boundary > from && boundary <= to ? boundary : null;
 }

@@ -60,10 +60,10 @@ export class PendingObjects {
   node(number: ObjectNumber): PendingNode | null {
     const entry = this.#entryOf(number);
     if (entry !== null) {
-      const type = this.#index.kinds[entry]!;
+      const type = this.#index.kind(entry);
       if (type !== COMMIT && type !== TAG) return null;
-      const packNode = this.#index.entryNodes[entry]!;
-      const named = Array.from(this.#pushed.references(packNode), (one) => this.#pushed.numbers[one]!);
+      const packNode = this.#index.nodeOf(entry);
+      const named = this.#pushed.references(packNode).map((one) => this.#index.number(one));
       const timeSeconds = this.#pushed.time(packNode);
       if (type === TAG) return { type, next: named, tree: 0, timeSeconds };
       return { type, next: named.slice(1), tree: named[0]!, timeSeconds };
@@ -88,7 +88,7 @@ export class PendingObjects {
   /** The size of an object (bytes). */
   sizeBytes(number: ObjectNumber): number {
     const entry = this.#entryOf(number);
-    return entry === null ? this.#tables.objects.locate(NumberSet.of(number)).size[0]! : this.#index.sizes[entry]!;
+    return entry === null ? this.#tables.objects.locate(NumberSet.of(number)).size[0]! : this.#index.size(entry);
   }
 
   /** Reads a commit.
@@ -107,19 +107,19 @@ export class PendingObjects {
   findEntries(entries: readonly EntryPlace[]): Column<ObjectNumber> {
     const numbers = new Uint32Array(entries.length);
     const stored: number[] = [];
-    const named = new Map<ObjectNumber, Column<PackNode>>();
+    const named = new Map<ObjectNumber, readonly PackNode[]>();
     for (const [i, { tree, index, oid }] of entries.entries()) {
       const entry = this.#entryOf(tree);
       if (entry === null) {
         stored.push(i);
         continue;
       }
-      const nodes = named.get(tree) ?? this.#pushed.references(this.#index.entryNodes[entry]!);
+      const nodes = named.get(tree) ?? this.#pushed.references(this.#index.nodeOf(entry));
       named.set(tree, nodes);
       const packNode = nodes[index];
       // A gitlink's commit is no reference.
       if (packNode !== undefined && equalOids(this.#pushed.oid(packNode), oid))
-        numbers[i] = this.#pushed.numbers[packNode]!;
+        numbers[i] = this.#index.number(packNode);
     }
     const found = this.#stored.findEntries(stored.map((i) => entries[i]!));
     for (const [at, i] of stored.entries()) numbers[i] = found[at]!;
@@ -140,7 +140,7 @@ export class PendingObjects {
 
   /** Adds the delta chains of entries of the pack, which may go on among stored objects. */
   #addChains(entries: readonly PackEntry[]): void {
-    const { count, entryNodes } = this.#index;
+    const { count } = this.#index;
     const { extents, chains } = this.#plan;
     const append = (...entry: Parameters<typeof chainRow>): void => {
       for (const word of chainRow(...entry)) chains.push(word);
@@ -152,7 +152,7 @@ export class PendingObjects {
         (at < count ? inPack : outside).add(at);
     }
     const draft = new PackDraft(this.#tables.chunks);
-    const numbers = Array.from(outside, (entry) => this.#pushed.numbers[entryNodes[entry]!]!);
+    const numbers = Array.from(outside, (entry) => this.#index.number(this.#index.nodeOf(entry)));
     const stored = collectChains(this.#tables.objects, draft, numbers);
     const [firstExtent, firstRow] = [extents.length, chainCount(chains)];
     for (const extent of draft.finish(0, stored.chains, stored.undeltified).extents) extents.push(extent);
@@ -172,15 +172,15 @@ export class PendingObjects {
 
   /** The delta base of an entry; `NO_INDEX`: it is stored whole, or elsewhere. */
   #baseOf(entry: PackEntry): PackEntry {
-    const { bases, stored, count } = this.#index;
-    return entry >= count || stored[entry] === STORED.made ? NO_INDEX : bases[entry]!;
+    const { count } = this.#index;
+    return entry >= count || this.#index.stored(entry) === STORED.made ? NO_INDEX : this.#index.base(entry);
   }
 
   /** Where an entry is written. */
   #place(entry: PackEntry): { chunk: number; offset: number; length: number } {
-    const { offsets, end, made, count } = this.#index;
-    const offset = made.get(entry)?.offset ?? offsets[entry]!;
-    const length = made.get(entry)?.length ?? (entry + 1 < count ? offsets[entry + 1]! : end) - offset;
+    const { end, made, count } = this.#index;
+    const offset = made.get(entry)?.offset ?? this.#index.offset(entry);
+    const length = made.get(entry)?.length ?? (entry + 1 < count ? this.#index.offset(entry + 1) : end) - offset;
     const chunk = this.#written.findIndex(
       ({ packOffset, sizeBytes }) => offset >= packOffset && offset < packOffset + sizeBytes,
     );
@@ -199,8 +199,8 @@ export class PendingObjects {
 
   /** The entry of a fresh object; null: it is stored. */
   #entryOf(number: ObjectNumber): PackEntry | null {
-    const { fresh, firstNumber } = this.#pushed;
-    return number < firstNumber ? null : fresh[number - firstNumber]!;
+    const { firstNumber } = this.#pushed;
+    return number < firstNumber ? null : this.#index.fresh(number - firstNumber);
   }
 
   get #index(): PackIndex {

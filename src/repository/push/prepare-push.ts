@@ -1,8 +1,8 @@
 // What a push will write, worked out before its transaction: most of the time that applying a large
 // push takes. It is done in steps, so that others are served meanwhile. It holds only as long as
 // nothing else is written to the repository.
-import type { GraphPosition, ObjectNumber } from "../../store/numbers/kinds.ts";
-import type { PreparedObjects } from "../../store/index/object-index.ts";
+import type { ChunkId, GraphPosition, ObjectNumber } from "../../store/numbers/kinds.ts";
+import type { PreparedObjects } from "../../store/index/prepared-objects.ts";
 import type { PreparedPage } from "../../store/index/record-pages.ts";
 import type { CommitGraph } from "../../store/graph/commit-graph.ts";
 import type { Tables } from "../../store/tables.ts";
@@ -43,6 +43,35 @@ export interface Unread {
   readonly unread: readonly ObjectNumber[];
 }
 
+/** From this many objects on, the rows of the index are written as they are made: all of them are
+ * some 150 bytes for each. */
+const STAGED_OBJECTS = 50_000;
+
+/** The rows of a push, and those of its index ready to be inserted. */
+function* prepareRows(
+  { objects }: Tables,
+  { pushed, written }: PushContents,
+  firstChunk: ChunkId,
+  pushAt: (packOffset: number) => number,
+  isLarge: boolean,
+): Generator<void, Pick<PreparedPush, "rows" | "index">> {
+  const isStaged = isLarge && pushed.freshCount >= STAGED_OBJECTS && written.every(({ bytes }) => bytes === null);
+  if (!isStaged) {
+    const rows = yield* layOutRows(pushed, written, firstChunk, pushAt);
+    return { rows, index: rows.objects.number.length === 0 ? null : yield* objects.prepare(rows.objects) };
+  }
+  const staging = objects.beginStaging(pushed.firstNumber, pushed.freshCount);
+  let isWhole = false;
+  try {
+    const rows = yield* layOutRows(pushed, written, firstChunk, pushAt, staging);
+    const index = yield* staging.finish();
+    isWhole = true;
+    return { rows, index };
+  } finally {
+    if (!isWhole) staging.abandon();
+  }
+}
+
 /** Prepares a push. Yields between steps.
  * @param graph the tables', or a copy of it: the push's nodes are appended
  * @param isLarge whether the nodes get rows of their own
@@ -54,7 +83,7 @@ export function* preparePush(
   returned: ReturnedTrees,
   isLarge: boolean,
 ): Generator<void, PreparedPush | Unread> {
-  const { pushed, written, steps } = push;
+  const { pushed, steps } = push;
   const targets = findTargets(tables, push);
   const before = graph.length;
   yield* graph.appendInSteps(yield* newNodes(graph, pushed, targets));
@@ -64,14 +93,8 @@ export function* preparePush(
   const firstPush = tables.pushes.nextId();
   const stepAt = (packOffset: number): number => steps?.findIndex(({ packEnd }) => packOffset < packEnd) ?? 0;
   const firstChunk = tables.chunks.nextId();
-  const rows = yield* layOutRows(
-    pushed,
-    written,
-    introductions.introducers,
-    firstChunk,
-    (packOffset) => firstPush + stepAt(packOffset),
-  );
-  const index = rows.objects.number.length === 0 ? null : yield* tables.objects.prepare(rows.objects);
+  const pushAt = (packOffset: number): number => firstPush + stepAt(packOffset);
+  const { rows, index } = yield* prepareRows(tables, push, firstChunk, pushAt, isLarge);
   const nodes = isLarge ? yield* tables.prepareNodes(graph, before, introductions.introduced) : null;
   // The transaction, which cannot be divided, begins a slice of its own.
   yield;

@@ -32,9 +32,9 @@ export function findTargets({ objects }: Pick<Tables, "objects">, { commands, pu
   return commands.map((_, i) => {
     if (stored.number[i] !== 0) return { number: stored.number[i]!, type: stored.type[i]! };
     const packNode = packNodes[i]!;
-    return packNode < 0 || pushed.numbers[packNode] === 0
+    return packNode < 0 || pushed.index.number(packNode) === 0
       ? null
-      : { number: pushed.numbers[packNode]!, type: pushed.types[packNode]! };
+      : { number: pushed.index.number(packNode), type: pushed.type(packNode) };
   });
 }
 
@@ -48,16 +48,19 @@ export function* newNodes(
   targets: readonly (Target | null)[],
 ): Generator<void, NewNode[]> {
   const nodes: NewNode[] = [];
-  for (const [i, entry] of pushed.fresh.entries()) {
+  const { index } = pushed;
+  for (let i = 0; i < pushed.freshCount; i++) {
     if (i % OBJECTS_PER_STEP === 0) yield;
-    const type = pushed.index.kinds[entry]!;
+    const entry = index.fresh(i);
+    const type = index.kind(entry);
     if (type !== COMMIT && type !== TAG) continue;
-    const packNode = pushed.index.entryNodes[entry]!;
-    const [first, ...rest] = Array.from(pushed.references(packNode), (target) => pushed.numbers[target]!);
-    const targetType = pushed.types[pushed.references(packNode)[0]!]!;
+    const packNode = index.nodeOf(entry);
+    const named = pushed.references(packNode);
+    const [first, ...rest] = named.map((target) => index.number(target));
+    const targetType = pushed.type(named[0]!);
     const isTagOfNode = type === TAG && (targetType === COMMIT || targetType === TAG);
     nodes.push({
-      number: pushed.numbers[packNode]!,
+      number: index.number(packNode),
       parents: isTagOfNode ? [first!] : rest,
       tree: isTagOfNode ? 0 : first!,
       time: pushed.time(packNode),
@@ -83,16 +86,12 @@ export function storedObjects(
   const add = (number: ObjectNumber, introducer: ObjectNumber, type: number): void => {
     known.set(number, { introducers: introducer === 0 ? [] : [introducer], isTree: type === TREE });
   };
-  const addSeveral = (numbers: readonly ObjectNumber[]): void => {
-    const several = reachability.severalIntroducers(NumberSet.fromUnsorted(numbers));
+  const addSeveral = (some: Iterable<ObjectNumber>): void => {
+    const several = reachability.severalIntroducers(NumberSet.fromUnsorted(some));
     for (const [number, introducers] of several) known.set(number, { introducers, isTree: known.get(number)!.isTree });
   };
-  const numbers: ObjectNumber[] = [];
-  pushed.numbers.forEach((number, packNode) => {
-    if (number === 0 || pushed.isFresh(packNode)) return;
-    numbers.push(number);
-    add(number, pushed.storedIntroducers[packNode]!, pushed.types[packNode]!);
-  });
+  const { numbers, introducers, types } = pushed.stored;
+  numbers.forEach((number, i) => add(number, introducers[i]!, types[i]!));
   addSeveral(numbers);
   return {
     get: (number) => {

@@ -50,14 +50,14 @@ export function packBytesOf(steps: readonly Pick<PushStep, "packEnd">[], i: numb
 export function listSteps(
   name: string,
   steps: readonly PushStep[],
-  { fresh, index }: PushedObjects,
+  { freshCount, index }: PushedObjects,
   timeMs: number,
 ): NewPush[] {
   let counted = 0;
   return steps.map((step, i) => {
     const packBytes = packBytesOf(steps, i);
     const first = counted;
-    while (counted < fresh.length && index.offsets[fresh[counted]!]! < step.packEnd) counted++;
+    while (counted < freshCount && index.offset(index.fresh(counted)) < step.packEnd) counted++;
     const refs: PushedRef[] = [[name, hexOf(step.old), hexOf(step.new)]];
     return { timeMs, who: nameOf(step.requester.caller), refs, packBytes, objects: counted - first };
   });

@@ -4,93 +4,110 @@ import { GitError } from "../../format/errors.ts";
 import { fromTypeNumber } from "../../format/object.ts";
 import { equalOids, OID_BYTES, toHex } from "../../format/oid.ts";
 import {
+  NODE_CHECKED,
   NODE_TYPE_MASK,
+  oidOf,
   type PackEntry,
   type PackIndex,
   type PackNode,
   readReferences,
-  readTime,
   STORED,
 } from "../../codec/pack-index.ts";
 import { findBroken } from "./broken-objects.ts";
-import { joinLookups, type Lookup } from "../../store/index/object-columns.ts";
+import type { Lookup } from "../../store/index/object-columns.ts";
 import type { ObjectIndex } from "../../store/index/object-index.ts";
+import { firstFrom } from "../../store/index/id-runs.ts";
+import { finishAtOnce } from "../../store/numbers/steps.ts";
+import { GrowingColumn } from "../../store/numbers/growing-column.ts";
 
-/** Bytes of the ids that are looked up in a step: some milliseconds. */
-const LOOKED_UP_BYTES = 4_096 * OID_BYTES;
+/** Nodes that are looked up in a step: some milliseconds. */
+const NODES_PER_STEP = 4_096;
+
+/** The stored objects that a pack holds or mentions, by node. */
+interface StoredNodes {
+  readonly packNodes: Column<PackNode>;
+  readonly numbers: Column<ObjectNumber>;
+  /** Object types, 1–4. */
+  readonly types: Uint32Array;
+  /** The number of the first graph node that introduced each, 0 when none did. */
+  readonly introducers: Column<ObjectNumber>;
+}
 
 /** An indexed pack compared with the store: which of its objects are new and complete, which
- * numbers they get, and where the objects are that it mentions. */
+ * numbers they get, and where the objects are that it mentions. The numbers are in the index
+ * (`number`: of each node, 0 for one that is missing or broken; `fresh`: the entries to be stored),
+ * so there is one comparison of an index at a time: the last. */
 export class PushedObjects {
   readonly index: PackIndex;
-  /** Object number of each node, new or already stored; 0: missing, or broken. */
-  readonly numbers: Column<ObjectNumber>;
-  /** Object type of each node that has a number, 1–4. */
-  readonly types: Uint8Array;
-  /** For nodes that were stored: the number of the first graph node that introduced them, 0 when
-   * none did. */
-  readonly storedIntroducers: Column<ObjectNumber>;
+  readonly stored: StoredNodes;
+  /** Blobs that were checked since trees name them `.gitmodules` or the like. */
+  readonly checked: readonly PackNode[];
   /** Entries to be stored, in storage order: pack order, then those appended after the pack. Entry
-   * i of this list gets number `firstNumber + i`. */
-  readonly fresh: Column<PackEntry>;
+   * i of this list, `index.fresh(i)`, gets number `firstNumber + i`. */
+  readonly freshCount: number;
   readonly firstNumber: ObjectNumber;
   /** A missing object for the message, and one that needs it; null: nothing is missing. */
   readonly missing: { readonly oid: string; readonly neededBy: string } | null;
 
   /** Compares a pack with the store, in steps.
-   * @throws as the constructor */
+   * @throws GitError "wrong-type" when a reference points to a stored object of another type;
+   * "missing-object" when a very large pack lacks something */
   static *prepare(index: PackIndex, objects: ObjectIndex): Generator<void, PushedObjects> {
-    const parts: Lookup[] = [];
-    for (let from = 0; from < index.oids.length; from += LOOKED_UP_BYTES) {
-      parts.push(objects.lookupMany(index.oids.subarray(from, from + LOOKED_UP_BYTES)));
-      yield;
-    }
-    return new PushedObjects(index, objects, joinLookups(parts));
+    const found = yield* findNodes(index, objects);
+    const broken = yield* findBroken(index);
+    const firstNumber = objects.lastNumber() + 1;
+    const freshCount = yield* numberFresh(index, firstNumber, broken?.nodes ?? null);
+    return new PushedObjects(index, { ...found, firstNumber, freshCount, missing: broken?.missing ?? null });
   }
 
-  /** @param found what is stored of the pack's objects
-   * @throws GitError "wrong-type" when a reference points to a stored object of another type */
-  constructor(index: PackIndex, objects: ObjectIndex, found: Lookup = objects.lookupMany(index.oids)) {
+  /** The same at once. */
+  static compare(index: PackIndex, objects: ObjectIndex): PushedObjects {
+    return finishAtOnce(PushedObjects.prepare(index, objects));
+  }
+
+  private constructor(
+    index: PackIndex,
+    found: Pick<PushedObjects, "stored" | "checked" | "firstNumber" | "freshCount" | "missing">,
+  ) {
     this.index = index;
-    this.numbers = new Uint32Array(index.nodeCount);
-    this.types = new Uint8Array(index.nodeCount);
-    this.storedIntroducers = new Uint32Array(index.nodeCount);
-    this.#findStored(found);
-    const broken = findBroken(index, this.numbers);
-    this.missing = broken?.missing ?? null;
-    this.firstNumber = objects.lastNumber() + 1;
-    this.fresh = this.#numberFresh(broken?.nodes ?? null);
-  }
-
-  /** Whether the node is an object that this push adds. */
-  isFresh(packNode: PackNode): boolean {
-    return this.numbers[packNode]! >= this.firstNumber;
+    this.stored = found.stored;
+    this.checked = found.checked;
+    this.firstNumber = found.firstNumber;
+    this.freshCount = found.freshCount;
+    this.missing = found.missing;
   }
 
   /** The nodes that a fresh commit, tree or tag refers to, in order; for a commit the tree, then
    * the parents. */
-  references(packNode: PackNode): Column<PackNode> {
-    return readReferences(this.index, this.index.nodeEntries[packNode]!);
+  references(packNode: PackNode): readonly PackNode[] {
+    return readReferences(this.index, this.index.entryOf(packNode));
   }
 
   /** Commit time in seconds; 0 for other objects. */
   time(packNode: PackNode): number {
-    return readTime(this.index, this.index.nodeEntries[packNode]!);
+    return this.index.time(this.index.entryOf(packNode));
   }
 
   oid(packNode: PackNode): Uint8Array {
-    return this.index.oids.subarray(packNode * OID_BYTES, (packNode + 1) * OID_BYTES);
+    return oidOf(this.index, packNode);
+  }
+
+  /** Object type of a node that has a number, 1–4. */
+  type(packNode: PackNode): number {
+    const { packNodes, types } = this.stored;
+    const i = firstFrom(packNodes as Uint32Array, packNode);
+    return packNodes[i] === packNode ? types[i]! : this.index.kind(this.index.entryOf(packNode));
   }
 
   /** The id of a fresh object by its number, null for another. */
   freshOid(number: ObjectNumber): Uint8Array | null {
     if (number < this.firstNumber) return null;
-    return this.oid(this.index.entryNodes[this.fresh[number - this.firstNumber]!]!).slice();
+    return this.oid(this.index.nodeOf(this.index.fresh(number - this.firstNumber)));
   }
 
   /** Object type of a fresh object by its number, 1–4; null for another. */
   freshType(number: ObjectNumber): number | null {
-    return number < this.firstNumber ? null : this.index.kinds[this.fresh[number - this.firstNumber]!]!;
+    return number < this.firstNumber ? null : this.index.kind(this.index.fresh(number - this.firstNumber));
   }
 
   /** The nodes of packed oids; −1 where the pack neither holds nor mentions one. */
@@ -104,53 +121,82 @@ export class PushedObjects {
       if (same === undefined) byPrefix.set(prefix, [i]);
       else same.push(i);
     }
-    const held = new DataView(this.index.oids.buffer, this.index.oids.byteOffset, this.index.oids.byteLength);
-    for (let packNode: PackNode = 0; packNode < this.index.nodeCount; packNode++) {
-      for (const i of byPrefix.get(held.getUint32(packNode * OID_BYTES)) ?? []) {
-        if (equalOids(oids.subarray(i * OID_BYTES, (i + 1) * OID_BYTES), this.oid(packNode))) found[i] = packNode;
+    const { nodeCount } = this.index;
+    for (let from = 0; from < nodeCount; from += NODES_PER_STEP) {
+      const held = this.index.oids(from, Math.min(from + NODES_PER_STEP, nodeCount));
+      const view = new DataView(held.buffer);
+      for (let at = 0; at < held.length; at += OID_BYTES) {
+        for (const i of byPrefix.get(view.getUint32(at)) ?? []) {
+          if (equalOids(oids.subarray(i * OID_BYTES, (i + 1) * OID_BYTES), held.subarray(at, at + OID_BYTES)))
+            found[i] = from + at / OID_BYTES;
+        }
       }
     }
     return found;
   }
+}
 
-  #inPack(packNode: PackNode): boolean {
-    return this.index.nodeEntries[packNode]! < this.index.count;
-  }
-
-  #findStored(found: Lookup): void {
-    const { nodeCount, nodeFlags, nodeEntries, kinds } = this.index;
-    for (let packNode: PackNode = 0; packNode < nodeCount; packNode++) {
-      const number = found.number[packNode]!;
-      if (number !== 0) {
-        this.numbers[packNode] = number;
-        this.types[packNode] = found.type[packNode]!;
-        this.storedIntroducers[packNode] = found.introducer[packNode]!;
-        const spokenOf = nodeFlags[packNode]! & NODE_TYPE_MASK;
-        const own = 1 << (found.type[packNode]! - 1);
-        if ((spokenOf & ~own) !== 0) {
-          throw new GitError("wrong-type", {
-            oid: toHex(this.oid(packNode)),
-            expected: fromTypeNumber(32 - Math.clz32(spokenOf & ~own)),
-            actual: fromTypeNumber(found.type[packNode]!),
-          });
-        }
-      } else if (this.#inPack(packNode)) this.types[packNode] = kinds[nodeEntries[packNode]!]!;
+/** Looks up all nodes, and notes the numbers of those that are stored. */
+function* findNodes(
+  index: PackIndex,
+  objects: ObjectIndex,
+): Generator<void, Pick<PushedObjects, "stored" | "checked">> {
+  const checked: PackNode[] = [];
+  const [packNodes, numbers, types, introducers] = Array.from({ length: 4 }, () => new GrowingColumn());
+  for (let from: PackNode = 0; from < index.nodeCount; from += NODES_PER_STEP) {
+    const end = Math.min(from + NODES_PER_STEP, index.nodeCount);
+    const found: Lookup = objects.lookupMany(index.oids(from, end));
+    for (let packNode = from; packNode < end; packNode++) {
+      const number = found.number[packNode - from]!;
+      index.setNumber(packNode, number);
+      const flags = index.flags(packNode);
+      if ((flags & NODE_CHECKED) !== 0) checked.push(packNode);
+      if (number === 0) continue;
+      const type = found.type[packNode - from]!;
+      checkClaims(index, packNode, flags & NODE_TYPE_MASK, type);
+      packNodes!.push(packNode);
+      numbers!.push(number);
+      types!.push(type);
+      introducers!.push(found.introducer[packNode - from]!);
     }
+    yield;
   }
+  const stored = {
+    packNodes: packNodes!.finish(),
+    numbers: numbers!.finish(),
+    types: types!.finish(),
+    introducers: introducers!.finish(),
+  };
+  return { stored, checked };
+}
 
-  #numberFresh(broken: Uint8Array | null): Column<PackEntry> {
-    const { count, entryNodes, nodeEntries, stored, made } = this.index;
-    const fresh = new Uint32Array(count);
-    let length = 0;
-    const add = (entry: PackEntry): void => {
-      const packNode = entryNodes[entry]!;
-      // An object that is twice in the pack counts where it was resolved first.
-      if (nodeEntries[packNode] !== entry || this.numbers[packNode] !== 0 || broken?.[packNode] === 1) return;
-      this.numbers[packNode] = this.firstNumber + length;
-      fresh[length++] = entry;
-    };
-    for (let entry: PackEntry = 0; entry < count; entry++) if (stored[entry] !== STORED.made) add(entry);
-    for (const entry of made.keys()) add(entry);
-    return fresh.slice(0, length);
+/** Compares what references say of a stored object's type with what it is. */
+function checkClaims(index: PackIndex, packNode: PackNode, spokenOf: number, type: number): void {
+  const others = spokenOf & ~(1 << (type - 1));
+  if (others === 0) return;
+  throw new GitError("wrong-type", {
+    oid: toHex(oidOf(index, packNode)),
+    expected: fromTypeNumber(32 - Math.clz32(others)),
+    actual: fromTypeNumber(type),
+  });
+}
+
+/** Numbers the objects that are to be stored.
+ * @returns how many they are */
+function* numberFresh(index: PackIndex, firstNumber: ObjectNumber, broken: Uint8Array | null): Generator<void, number> {
+  const { count, made } = index;
+  let length = 0;
+  const add = (entry: PackEntry): void => {
+    const packNode = index.nodeOf(entry);
+    // An object that is twice in the pack counts where it was resolved first.
+    if (index.entryOf(packNode) !== entry || index.number(packNode) !== 0 || broken?.[packNode] === 1) return;
+    index.setNumber(packNode, firstNumber + length);
+    index.setFresh(length++, entry);
+  };
+  for (let entry: PackEntry = 0; entry < count; entry++) {
+    if (entry % NODES_PER_STEP === 0) yield;
+    if (index.stored(entry) !== STORED.made) add(entry);
   }
+  for (const entry of made.keys()) add(entry);
+  return length;
 }

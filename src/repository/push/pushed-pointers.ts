@@ -1,6 +1,6 @@
 // Pointer files of Git LFS in a push: whether the objects that they name are there, and which blobs
 // they are.
-import { type PackIndex, readPointers } from "../../codec/pack-index.ts";
+import { isHeld, type PackIndex, readPointers } from "../../codec/pack-index.ts";
 import { GitError } from "../../format/errors.ts";
 import type { LfsOid } from "../../format/lfs.ts";
 import type { LfsTable } from "../../store/lfs/lfs-table.ts";
@@ -18,7 +18,7 @@ const MAX_LISTED = 10;
  * @param options the push's, byte strings
  * @throws GitError "missing-object", "unsupported" for another value of the option */
 export function checkPointers(
-  index: Pick<PackIndex, "pointers" | "nodeEntries" | "count">,
+  index: Pick<PackIndex, "pointers" | "entryOf" | "count">,
   lfs: Pick<LfsTable, "findMany"> | null,
   options: readonly string[],
 ): void {
@@ -29,7 +29,7 @@ export function checkPointers(
   const wanted = new Set<LfsOid>();
   for (const { packNode, oid } of readPointers(index)) {
     // What is only the base of a delta is there already.
-    if (index.nodeEntries[packNode]! < index.count) wanted.add(oid);
+    if (isHeld(index, packNode)) wanted.add(oid);
   }
   const found = lfs?.findMany([...wanted]) ?? new Map();
   const missing = [...wanted].filter((oid) => !found.has(oid));
@@ -44,11 +44,11 @@ export function checkPointers(
 }
 
 /** Notes which of a push's objects are pointer files; must run in its transaction. */
-export function enterPointers(lfs: LfsTable, { index, numbers, firstNumber }: PushedObjects): void {
+export function enterPointers(lfs: LfsTable, { index, firstNumber }: PushedObjects): void {
   if (index.pointers.length === 0) return;
   const pointers = Array.from(readPointers(index), ({ packNode, ...pointer }) => ({
     ...pointer,
-    object: numbers[packNode]!,
+    object: index.number(packNode),
   }));
   lfs.begin(firstNumber - 1);
   lfs.addPointers(pointers.filter(({ object }) => object >= firstNumber));

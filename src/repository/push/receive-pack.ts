@@ -26,6 +26,8 @@ import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { ReturnedTrees } from "./returned-trees.ts";
 import { QuotaCheck } from "../state/quota-check.ts";
 import { StoredBases } from "./stored-bases.ts";
+import { PushedPages } from "../../store/index/pushed-pages.ts";
+import { finishInSlices } from "../pacing/time-slice.ts";
 
 /** After this time, whatever an unfinished push has written counts as left behind by a crash. */
 const SWEEP_AFTER_MS = 60 * 60_000;
@@ -61,6 +63,7 @@ export class ReceivePack {
   readonly #policy: PolicyCheck;
   readonly #operations = newChunkCounters();
   readonly #chunks: ChunkStore;
+  readonly #pages: PushedPages;
   /** Whether this push created the repository. */
   #hasCreated = false;
   /** Null: it is small, or was not prepared. */
@@ -75,6 +78,7 @@ export class ReceivePack {
     this.#policy = new PolicyCheck(repository.platform, request);
     this.#keyPrefix = `${repository.key}/chunks/${crypto.randomUUID()}/`;
     this.#chunks = repository.platform.openChunks(this.#operations);
+    this.#pages = new PushedPages(repository.platform.sql);
   }
 
   get #requester(): Requester {
@@ -123,6 +127,7 @@ export class ReceivePack {
       return outcome.outcomes;
     } finally {
       indexed?.release();
+      await finishInSlices(this.#pages.clear(), () => true);
       if (this.#early !== null) discard(this.#repository, this.#early);
       this.#repository.activePrefixes.delete(this.#keyPrefix);
       if (this.#hasWritten) this.#repository.jobs.add("sweep", this.#keyPrefix, Date.now());
@@ -188,6 +193,7 @@ export class ReceivePack {
         this.#repository.jobs.add("sweep", this.#keyPrefix, Date.now() + SWEEP_AFTER_MS);
         this.#repository.scheduleJobs();
       },
+      pages: this.#pages,
       progress: (title, done, total) => this.#request.progress(title, done, total),
       checkQuota: (entryBytes, objects) => quotaCheck.check(entryBytes, objects),
       readBase: (oid, hold) => bases.read(oid, hold),
@@ -207,19 +213,26 @@ export class ReceivePack {
       const { upload } = this.#request;
       // A step is checked as its session wants it; the setting changes when the session ends.
       const newFsck = upload?.isStep === true ? null : this.#newFsck;
-      const outcome = this.#repository.transact(newFsck, (tables) => {
-        upload?.check(tables);
-        // It may have become a mirror since the push began.
-        const mirrored = this.#refuseMirrored(tables);
-        if (mirrored !== null) throw new GitError("forbidden", { what: "this change", reason: decodeText(mirrored) });
-        const push = this.#describe(tables, pack, prepared?.pushed);
-        const result = applyPush(tables, push, returned, prepared?.push);
-        if (result.kind === "applied") {
-          this.#scheduleJobs(tables, result);
-          upload?.finish(tables);
-        }
-        return { result, isKept: result.kind === "applied" };
-      });
+      const outcome = this.#pages.hold(() =>
+        this.#repository.transact(
+          newFsck,
+          (tables) => {
+            upload?.check(tables);
+            // It may have become a mirror since the push began.
+            const mirrored = this.#refuseMirrored(tables);
+            if (mirrored !== null)
+              throw new GitError("forbidden", { what: "this change", reason: decodeText(mirrored) });
+            const push = this.#describe(tables, pack, prepared?.pushed);
+            const result = applyPush(tables, push, returned, prepared?.push);
+            if (result.kind === "applied") {
+              this.#scheduleJobs(tables, result);
+              upload?.finish(tables);
+            }
+            return { result, isKept: result.kind === "applied" };
+          },
+          (prepared?.push.index?.staged ?? null) === null ? null : prepared!.tables,
+        ),
+      );
       if (outcome.kind !== "unread") {
         if (outcome.kind === "applied" && outcome.unusedKeys.length === 0) this.#hasWritten = false;
         this.#hasCreated = isNew && outcome.kind === "applied";
@@ -260,7 +273,7 @@ export class ReceivePack {
       commands,
       atomic,
       isShallow: shallow.length > 0,
-      pushed: pushed ?? new PushedObjects(pack?.indexer.index() ?? EMPTY_INDEX, tables.objects),
+      pushed: pushed ?? PushedObjects.compare(pack?.indexer.index() ?? EMPTY_INDEX, tables.objects),
       written: steps === undefined ? chunks : splitAtSteps(chunks, steps),
       packBytes: pack?.packBytes ?? 0,
       upload: upload ?? null,

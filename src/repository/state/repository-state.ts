@@ -12,6 +12,7 @@ import {
   setFsckSetting,
 } from "../../store/sql/schema.ts";
 import { JobQueue, type Rivals } from "../../store/jobs/jobs.ts";
+import { dropPushedPages } from "../../store/index/pushed-pages.ts";
 import { PinTable } from "../../store/forks/pin-table.ts";
 import { CountedSql, newSqlCounters, type Transactor } from "../../store/sql/sql.ts";
 import { Tables } from "../../store/tables.ts";
@@ -89,6 +90,7 @@ export class RepositoryState {
     this.#transactor = platform.transactor;
     this.pins = new PinTable(this.platform.sql);
     this.#jobs = new JobQueue(this.platform.sql);
+    dropPushedPages(this.platform.sql);
     this.#record = readRepository(this.platform.sql) ?? {
       key: platform.id,
       createdMs: 0,
@@ -183,8 +185,14 @@ export class RepositoryState {
   /** Runs `f` on the tables in one transaction, creating the repository if needed.
    * @param fsck the repository's new setting, null: unchanged
    * @param f returns whether to commit its writes
+   * @param prepared what `prepareTables` has returned, if there are rows in it and the layout is
+   * still the same: a new repository gets these tables
    * @throws GitError "not-found" when the repository was deleted */
-  transact<T>(fsck: FsckSetting | null, f: (tables: Tables) => { result: T; isKept: boolean }): T {
+  transact<T>(
+    fsck: FsckSetting | null,
+    f: (tables: Tables) => { result: T; isKept: boolean },
+    prepared: Tables | null = null,
+  ): T {
     if (this.isDeleted) throw new GitError("not-found", { what: "repository" });
     const record = { ...this.#record, createdMs: this.createdMs || Date.now(), fsck: fsck ?? this.fsck };
     let { tables } = this;
@@ -193,8 +201,9 @@ export class RepositoryState {
       const result = this.platform.transactor.transactionSync(() => {
         if (tables === null) {
           this.#checkCreation();
-          createRepository(this.platform.sql, record);
-          tables = new Tables(this.platform.sql, this.#jobs);
+          if (prepared === null) createRepository(this.platform.sql, record);
+          else enterRepository(this.platform.sql, record);
+          tables = prepared ?? new Tables(this.platform.sql, this.#jobs);
         }
         if (fsck !== null) setFsckSetting(this.platform.sql, fsck);
         const outcome = f(tables);

@@ -52,6 +52,40 @@ export function* toEntriesInSteps(oids: Uint8Array, numbers: Column<ObjectNumber
   return entries;
 }
 
+/** Bits of a prefix by which many entries are divided before they are sorted. */
+const RANGE_BITS = 16;
+
+/** Entries that are sorted at a time. */
+const RANGE_ENTRIES = 4 * PAGE_ENTRIES;
+
+/** The entries of so many objects that not all of them are sorted at once: in parts, each above the
+ * one before.
+ * @param prefixes of the ids of consecutive numbers, from `first` on */
+export function* toEntryParts(prefixes: Uint32Array, first: ObjectNumber): Generator<IdEntries> {
+  const shift = 32 - RANGE_BITS;
+  const counts = new Uint32Array(2 ** RANGE_BITS);
+  for (const prefix of prefixes) counts[prefix >>> shift]! += 1;
+  for (let range = 0; range < counts.length;) {
+    const from = range;
+    let count = counts[range++]!;
+    while (range < counts.length && count + counts[range]! <= RANGE_ENTRIES) count += counts[range++]!;
+    if (count === 0) continue;
+    const part = { prefixes: new Uint32Array(count), numbers: new Uint32Array(count) };
+    let length = 0;
+    for (let i = 0; length < count; i++) {
+      const high = prefixes[i]! >>> shift;
+      if (high < from || high >= range) continue;
+      part.prefixes[length] = prefixes[i]!;
+      part.numbers[length++] = first + i;
+    }
+    const order = sortIndices(part.prefixes);
+    yield {
+      prefixes: Uint32Array.from(order, (i) => part.prefixes[i]!),
+      numbers: Uint32Array.from(order, (i) => part.numbers[i]!),
+    };
+  }
+}
+
 /** One list of entries from two; an entry in both is there once. */
 export function mergeEntries(a: IdEntries, b: IdEntries): IdEntries {
   const prefixes = new Uint32Array(a.prefixes.length + b.prefixes.length);
@@ -165,13 +199,16 @@ export class IdRuns {
     return (this.#all().at(-1)?.id ?? 0) + 1;
   }
 
-  /** Writes entries as the next run, which must be staged. Yields after each page. */
-  *stage(entries: IdEntries): Generator<void, Run> {
+  /** Writes entries as the next run, which must be staged. Yields after each page.
+   * @param parts of the entries, each above the one before */
+  *stage(parts: Iterable<IdEntries>): Generator<void, Run> {
     const run: Run = { id: this.nextRun(), fences: [] };
-    for (const part of divide(entries)) {
-      this.#store(run, part.prefixes[0]!, part, false);
-      run.fences.push({ first: part.prefixes[0]!, count: part.prefixes.length });
-      yield;
+    for (const entries of parts) {
+      for (const part of divide(entries)) {
+        this.#store(run, part.prefixes[0]!, part, false);
+        run.fences.push({ first: part.prefixes[0]!, count: part.prefixes.length });
+        yield;
+      }
     }
     return run;
   }

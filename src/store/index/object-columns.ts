@@ -71,23 +71,6 @@ export interface Lookup {
   readonly introducer: Column<ObjectNumber>;
 }
 
-/** The results of several lookups as one. */
-export function joinLookups(parts: readonly Lookup[]): Lookup {
-  const count = parts.reduce((sum, { number }) => sum + number.length, 0);
-  const joined = {
-    number: new Uint32Array(count),
-    type: new Uint8Array(count),
-    size: new Float64Array(count),
-    introducer: new Uint32Array(count),
-  };
-  let at = 0;
-  for (const part of parts) {
-    for (const name of ["number", "type", "size", "introducer"] as const) joined[name].set(part[name], at);
-    at += part.number.length;
-  }
-  return joined;
-}
-
 /** Columns for `count` rows, all zero. */
 export function newObjectColumns(count: number): ObjectColumns {
   const integers = Object.fromEntries(

@@ -7,7 +7,7 @@ import { finishAtOnce } from "../numbers/steps.ts";
 import type { Sql } from "../sql/sql.ts";
 import { AbsentObjects } from "./absent-objects.ts";
 import { HotChunks } from "./hot-chunks.ts";
-import { type IdEntries, IdRuns, type Run, toEntries, toEntriesInSteps } from "./id-runs.ts";
+import { IdRuns, toEntries, toEntriesInSteps } from "./id-runs.ts";
 import {
   copyRows,
   divideRows,
@@ -21,28 +21,20 @@ import {
   sliceRows,
 } from "./object-columns.ts";
 import { ObjectPage, rowsOf } from "./object-page.ts";
-import { ObjectPages, type PreparedRows } from "./object-pages.ts";
+import { ObjectPages } from "./object-pages.ts";
 import { ObjectRows } from "./object-rows.ts";
+import type { PreparedObjects } from "./prepared-objects.ts";
+import { StagingObjects } from "./staging-objects.ts";
 import { type Staged, StagedRows } from "./staged-rows.ts";
 import { UnfiledObjects } from "./unfiled-objects.ts";
 
 /** Commits, trees, blobs and tags. */
 const ALL_TYPES = 4;
-
 /** Rows that are looked up in a step. */
 const ROWS_PER_STEP = 4_096;
 
 /** The most objects that a prefix of an id may stand for. */
 const MAX_ALIKE = 1_000;
-
-/** Objects that are ready to be inserted: by number and by id. */
-export interface PreparedObjects {
-  readonly rows: PreparedRows;
-  /** A run is staged. */
-  readonly ids: IdEntries | Run;
-  /** Null: none of it is staged. */
-  readonly staged: Staged | null;
-}
 
 /** The objects of the repository and their locations. Rows lie in pages by number (`ObjectPages`),
  * found by id through `IdRuns`; those of small pushes lie beside their chunks at first
@@ -123,6 +115,7 @@ export class ObjectIndex {
    * Yields after each row: a turn in which nothing else is written. What another had staged is
    * removed; so is this when the steps are left before their end. */
   *stage(prepared: PreparedObjects): Generator<void, PreparedObjects> {
+    if (prepared.staged !== null) return prepared;
     const first = this.#pages.firstToStage(prepared.rows);
     if (first === null || "fences" in prepared.ids) return prepared;
     this.unstage();
@@ -131,12 +124,26 @@ export class ObjectIndex {
     let isWhole = false;
     try {
       const rows = yield* this.#pages.stage(prepared.rows);
-      const ids = yield* this.#ids.stage(prepared.ids);
+      const ids = yield* this.#ids.stage([prepared.ids]);
       isWhole = true;
       return { rows, ids, staged };
     } finally {
       if (!isWhole) this.unstage(staged);
     }
+  }
+
+  /** Begins to stage `count` rows as they come, of consecutive numbers from `first` on, above all
+   * others. What another had staged is removed. */
+  beginStaging(first: ObjectNumber, count: number): StagingObjects {
+    this.unstage();
+    const staged: Staged = { first, run: this.#ids.nextRun() };
+    this.#staged.begin(staged);
+    return new StagingObjects(staged, count, {
+      pages: this.#pages,
+      ids: this.#ids,
+      checkNew: (rows) => this.#checkNew(rows),
+      unstage: () => this.unstage(staged),
+    });
   }
 
   /** Removes staged rows, if there are any.

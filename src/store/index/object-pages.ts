@@ -10,7 +10,7 @@ import type { StagedRows } from "./staged-rows.ts";
 export const PAGE_ROWS = 24_576;
 
 /** What is known of a page without reading it. */
-interface Fence {
+export interface Fence {
   /** All its numbers are from this one on, and below the next page's. */
   readonly first: ObjectNumber;
   readonly last: ObjectNumber;
@@ -141,6 +141,14 @@ export class ObjectPages {
       pages: pages.filter(({ fence }) => fence.first === former),
       staged: added.map(({ fence }) => fence),
     };
+  }
+
+  /** Writes rows above all others as pages of their own, which must be staged. */
+  addStaged(rows: ObjectColumns): Fence[] {
+    return Array.from(encodePages(null, rows), ({ fence, page }) => {
+      this.#store(fence, page, false);
+      return fence;
+    });
   }
 
   /** Removes staged pages. */

@@ -259,11 +259,11 @@ export function readRepository(sql: Sql): RepositoryRecord | null {
   };
 }
 
-/** Removes all tables but those of jobs. */
+/** Removes all tables but those of jobs, and of pushes under way. */
 function dropTables(sql: Sql): void {
   const tables = sql
     .exec<{ name: string }>(
-      `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT IN ('jobs', 'job_runs')
+      `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT IN ('jobs', 'job_runs', 'pushed_pages')
         AND name NOT GLOB '_cf_*' AND name NOT GLOB 'sqlite_*'`,
     )
     .toArray();

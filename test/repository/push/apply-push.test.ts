@@ -389,8 +389,8 @@ describe("chunks", () => {
 });
 
 test("an empty index names and holds nothing", () => {
-  const pushed = new PushedObjects(EMPTY_INDEX, repository.tables.objects);
-  expect([pushed.fresh.length, pushed.missing, [...pushed.findPackNodes(fromHex(base.commit.oid))]]).toEqual([
+  const pushed = PushedObjects.compare(EMPTY_INDEX, repository.tables.objects);
+  expect([pushed.freshCount, pushed.missing, [...pushed.findPackNodes(fromHex(base.commit.oid))]]).toEqual([
     0,
     null,
     [-1],

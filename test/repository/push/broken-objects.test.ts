@@ -1,42 +1,52 @@
 // Which objects of a pack must not be stored because an object that they reach is missing. Compared
 // with a simple search that ignores memory.
 import { expect, test } from "vitest";
-import { EMPTY_INDEX, NO_INDEX, type PackIndex, STORED } from "../../../src/codec/pack-index.ts";
+import { NO_INDEX, type PackIndex, STORED } from "../../../src/codec/pack-index.ts";
 import { findBroken } from "../../../src/repository/push/broken-objects.ts";
+import { finishAtOnce } from "../../../src/store/numbers/steps.ts";
 import { Random } from "../../harness/random.ts";
+import { arrayIndex, type IndexColumns, type List } from "./array-index.ts";
 
 const TREE = 2;
-const IN_RUNS = 0x8000_0000;
 
 /** An index of objects that refer to others. Node i is entry i while it is below `held`; above, it
  * is only referred to.
  * @param bases the entry of each delta's base, −1: it is no delta
- * @param inRuns records references as runs of so many */
-function makeIndex(names: number[][], nodeCount: number, bases: number[], inRuns = 0): PackIndex {
-  const edges: number[] = [0];
-  const entryEdges = names.map((nodes) => {
-    if (inRuns === 0) return edges.push(nodes.length, ...nodes) - nodes.length - 1;
-    const runs: number[] = [];
-    for (let at = 0; at < nodes.length; at += inRuns) {
-      const run = nodes.slice(at, at + inRuns);
-      runs.push(edges.push(run.length, ...run) - run.length - 1);
-    }
-    return edges.push(IN_RUNS + runs.length, ...runs) - runs.length - 1;
+ * @param inRuns references of an object are runs of so many, which are in runs of two */
+function makeIndex(
+  names: number[][],
+  nodeCount: number,
+  bases: number[],
+  numbers: ArrayLike<number>,
+  inRuns = 0,
+): PackIndex {
+  const runs: List[] = [];
+  const cut = (words: number[], level: number, length: number): number[] => {
+    const cuts: number[] = [];
+    for (let at = 0; at < words.length; at += length)
+      cuts.push(runs.push({ level, words: words.slice(at, at + length) }) - 1);
+    return cuts;
+  };
+  const lists = names.map((words): List =>
+    inRuns === 0 ? { level: 0, words } : { level: 2, words: cut(cut(words, 0, inRuns), 1, 2) },
+  );
+  return arrayIndex({
+    ...columnsOf(names.length, nodeCount),
+    stored: Uint8Array.from(bases, (base) => (base < 0 ? STORED.plain : STORED.refDelta)),
+    bases: Uint32Array.from(bases, (base) => (base < 0 ? NO_INDEX : base)),
+    numbers,
+    lists,
+    runs,
   });
-  const count = names.length;
+}
+
+function columnsOf(count: number, nodeCount: number): IndexColumns {
   return {
-    ...EMPTY_INDEX,
     count,
     nodeCount,
     oids: Uint8Array.from({ length: 20 * nodeCount }, (_, i) => Math.floor(i / 20)),
     kinds: new Uint8Array(count).fill(TREE),
-    stored: Uint8Array.from(bases, (base) => (base < 0 ? STORED.plain : STORED.refDelta)),
-    bases: Uint32Array.from(bases, (base) => (base < 0 ? NO_INDEX : base)),
-    entryNodes: Uint32Array.from({ length: count }, (_, i) => i),
-    entryEdges: Uint32Array.from(entryEdges),
-    nodeEntries: Uint32Array.from({ length: nodeCount }, (_, i) => (i < count ? i : NO_INDEX)),
-    nodeFlags: new Uint8Array(nodeCount).fill(1 << (TREE - 1)),
-    edges: Uint32Array.from(edges),
+    flags: new Uint8Array(nodeCount).fill(1 << (TREE - 1)),
   };
 }
 
@@ -72,7 +82,7 @@ test("random packs, with deltas on whatever leads to them", () => {
       random.below(3) === 0 && count > 1 ? (i + 1 + random.below(count - 1)) % count : -1,
     );
     for (const inRuns of [0, 1, 3]) {
-      const broken = findBroken(makeIndex(names, nodeCount, bases, inRuns), numbers);
+      const broken = finishAtOnce(findBroken(makeIndex(names, nodeCount, bases, numbers, inRuns)));
       const expected = findSlowly(names, nodeCount, bases, numbers);
       expect([...(broken?.nodes ?? new Uint8Array(nodeCount))]).toEqual(expected);
       if (broken !== null) found += 1;
@@ -85,42 +95,23 @@ test(
   "a long history, and trees that name forty million objects between them, take little memory",
   { tags: "sweep" },
   () => {
-    // 200,000 objects in a line, whose last one needs the missing object, and 400 that all refer to
-    // 100,000 others by the same runs.
+    // 200,000 objects in a line, whose last one leads to the missing object, and 400 that all refer
+    // to 100,000 of the line by the same runs.
     const line = 200_000;
     const wide = 400;
-    const names = Array.from({ length: line }, (_, i) => [i + 1]);
-    const index = makeIndex(
-      names,
-      line + wide + 1,
-      names.map(() => -1),
+    const held = line + wide;
+    const runs = Array.from({ length: 100 }, (_, i): List => {
+      const words = Array.from({ length: 1_000 }, (_unused, k) => i * 2_000 + k);
+      return { level: 0, words };
+    });
+    const shared: List = { level: 1, words: runs.map((_, i) => i) };
+    const lists = Array.from({ length: held }, (_, i): List =>
+      i < line ? { level: 0, words: [i + 1 < line ? i + 1 : held] } : shared,
     );
-    const runs = Array.from({ length: 100 }, (_, i) => i * 1_000 * 2);
-    // Each run of the shared record covers 1,000 nodes of the line; its words follow those of the
-    // line.
-    const words = runs.flatMap((first) => [1_000, ...Array.from({ length: 1_000 }, (_, k) => first + k)]);
-    const start = index.edges.length;
-    const record = start + words.length;
-    const edges = Uint32Array.from([...index.edges, ...words, IN_RUNS + 100, ...runs.map((_, i) => start + i * 1_001)]);
-    const grow = (array: Uint32Array, value: (i: number) => number) =>
-      Uint32Array.from({ length: array.length + wide }, (_, i) => (i < line ? array[i]! : value(i)));
-    const whole: PackIndex = {
-      ...index,
-      count: line + wide,
-      edges,
-      kinds: new Uint8Array(line + wide).fill(TREE),
-      stored: new Uint8Array(line + wide),
-      bases: grow(index.bases, () => NO_INDEX),
-      entryNodes: grow(index.entryNodes, (i) => i),
-      entryEdges: grow(index.entryEdges, () => record),
-      nodeEntries: Uint32Array.from({ length: line + wide + 1 }, (_, i) => (i < line + wide ? i : NO_INDEX)),
-    };
-    // The last of the line refers to the first of the wide ones, these refer to the line, and the
-    // missing object comes after all.
-    edges[edges.indexOf(line, 1)] = line + wide;
+    const whole = arrayIndex({ ...columnsOf(held, held + 1), lists, runs });
     const before = process.memoryUsage();
     const startMs = performance.now();
-    const broken = findBroken(whole, new Uint32Array(line + wide + 1))!;
+    const broken = finishAtOnce(findBroken(whole))!;
     const after = process.memoryUsage();
     expect(broken.nodes.every((one) => one === 1)).toBe(true);
     const tookBytes = after.heapUsed + after.arrayBuffers - before.heapUsed - before.arrayBuffers;

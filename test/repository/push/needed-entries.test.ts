@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { NO_INDEX } from "../../../src/codec/pack-index.ts";
 import { NeededEntries } from "../../../src/repository/push/needed-entries.ts";
+import { arrayIndex } from "./array-index.ts";
 import { Random } from "../../harness/random.ts";
 
 const MIB = 1024 * 1024;
@@ -25,7 +26,8 @@ function makePack(random: Random, count: number, mostBytes: number) {
   for (let entry = 0; entry < count; entry++) {
     if (entryNodes[entry] === NO_INDEX) for (let at = entry; at < count; at = bases[at]!) needed.add(at);
   }
-  return { index: { count, offsets, end, bases, entryNodes }, needed, bytes: random.bytes(end) };
+  const columns = { count, offsets, end, bases, entryNodes };
+  return { index: { ...arrayIndex({ ...columns, nodeCount: 0 }), offsets }, columns, needed, bytes: random.bytes(end) };
 }
 
 test("entries that deltas need are read in few pieces, and each is what the pack has there", async () => {
@@ -71,14 +73,11 @@ test("what does not fit is left out, unless more memory is lent", { tags: "sweep
 });
 
 test("entries beyond 4 GiB are found and read", async () => {
-  const { index, needed, bytes } = makePack(new Random(9), 500, 2_000);
+  const { index, columns, needed, bytes } = makePack(new Random(9), 500, 2_000);
   const beforeBytes = 5 * 2 ** 32;
-  const moved = {
-    ...index,
-    offsets: index.offsets.map((offset) => offset + beforeBytes),
-    end: index.end + beforeBytes,
-  };
-  const entries = new NeededEntries(moved);
+  const offsets = index.offsets.map((offset) => offset + beforeBytes);
+  const moved = { offsets, end: index.end + beforeBytes };
+  const entries = new NeededEntries(arrayIndex({ ...columns, ...moved, nodeCount: 0 }));
   await entries.load(moved.offsets[0]!, async (offset, length) =>
     bytes.subarray(offset - beforeBytes, offset - beforeBytes + length),
   );

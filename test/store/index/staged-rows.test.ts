@@ -2,7 +2,8 @@
 import { expect, test } from "vitest";
 import { OID_BYTES } from "../../../src/format/oid.ts";
 import { newObjectColumns, type ObjectColumns, sliceRows } from "../../../src/store/index/object-columns.ts";
-import { ObjectIndex, type PreparedObjects } from "../../../src/store/index/object-index.ts";
+import { ObjectIndex } from "../../../src/store/index/object-index.ts";
+import type { PreparedObjects } from "../../../src/store/index/prepared-objects.ts";
 import { NumberSet } from "../../../src/store/numbers/number-set.ts";
 import { finishAtOnce } from "../../../src/store/numbers/steps.ts";
 import { createRepository } from "../../../src/store/sql/schema.ts";

@@ -41,8 +41,7 @@ pub fn growTo(ix: *Indexer, buffer: *[]u8, kept: usize, size: usize) Error!void 
 
 /// The content of an entry if it is in memory.
 pub fn cached(ix: *Indexer, entry: u32) ?[]u8 {
-    const list = ix.entries.list.slice();
-    const at = list.items(.cached_at)[entry];
+    const at = ix.entries.cachedAt(entry);
     if (ix.ring.holds(at)) return ix.ring.slice(at, ix.entries.heldSize(entry));
     for (&ix.slots) |*slot| if (slot.entry == entry) return slot.content();
     return null;
@@ -51,12 +50,11 @@ pub fn cached(ix: *Indexer, entry: u32) ?[]u8 {
 /// Reserves memory for the content of `entry`, which the caller fills; `beside` is an entry whose
 /// content must survive.
 pub fn reserve(ix: *Indexer, entry: u32, size: usize, beside: u32) Error![]u8 {
-    const list = ix.entries.list.slice();
     if (size <= ix.ring.maxContent()) {
         try ix.queue.makeSafe(ix);
         if (beside != no_index) try refresh(ix, beside);
         const at = ix.ring.reserve(size) catch return ix.refuse(.too_much_work, entry, ix.work_bytes);
-        list.items(.cached_at)[entry] = at;
+        ix.entries.setCachedAt(entry, at);
         return ix.ring.slice(at, size);
     }
     if (size > ix.options.max_resident_bytes) return ix.refuse(.object_too_large, entry, size);
@@ -73,35 +71,34 @@ pub fn reserve(ix: *Indexer, entry: u32, size: usize, beside: u32) Error![]u8 {
 
 /// Moves a content that would soon be overwritten to the ring's head.
 fn refresh(ix: *Indexer, entry: u32) Error!void {
-    const cached_at = &ix.entries.list.items(.cached_at)[entry];
-    if (!ix.ring.holds(cached_at.*) or !ix.ring.isOld(cached_at.*)) return;
+    const cached_at = ix.entries.cachedAt(entry);
+    if (!ix.ring.holds(cached_at) or !ix.ring.isOld(cached_at)) return;
     const size = ix.entries.heldSize(entry);
-    const old = ix.ring.slice(cached_at.*, size);
+    const old = ix.ring.slice(cached_at, size);
     const at = ix.ring.reserve(size) catch return ix.refuse(.too_much_work, entry, ix.work_bytes);
     @memmove(ix.ring.slice(at, size), old);
-    cached_at.* = at;
+    ix.entries.setCachedAt(entry, at);
 }
 
 /// The content of a resolved entry.
 pub fn contentOf(ix: *Indexer, wanted: u32) Error![]u8 {
     if (cached(ix, wanted)) |content| return content;
-    const list = ix.entries.list.slice();
     ix.chain.clearRetainingCapacity();
     var entry = wanted;
     while (cached(ix, entry) == null) {
         ix.chain.append(ix.tables.allocator(), entry) catch return ix.outOfMemory();
-        switch (list.items(.stored)[entry]) {
+        switch (ix.entries.stored(entry)) {
             .plain, .external, .made => {
                 try load(ix, entry);
                 _ = ix.chain.pop();
                 break;
             },
-            .ofs_delta, .ref_delta => entry = list.items(.base)[entry],
+            .ofs_delta, .ref_delta => entry = ix.entries.base(entry),
         }
     }
     while (ix.chain.pop()) |child| {
         const delta = try readStored(ix, child);
-        _ = try apply(ix, child, list.items(.base)[child], delta);
+        _ = try apply(ix, child, ix.entries.base(child), delta);
         if (ix.chain.items.len > 0 and ix.isSliceOver()) return error.Paused;
     }
     return cached(ix, wanted).?;
@@ -114,7 +111,7 @@ pub fn apply(ix: *Indexer, child: u32, base: u32, delta: []const u8) Error![]u8 
     if (header.base_size != base_size) return ix.refuse(.bad_delta, child, header.base_size);
     if (header.result_size > ix.options.max_resident_bytes) return ix.refuse(.object_too_large, child, header.result_size);
     const size: usize = @intCast(header.result_size);
-    ix.entries.setSize(child, size);
+    ix.entries.setSize(child, size) catch return ix.outOfMemory();
     const result = try reserve(ix, child, size, base);
     delta_format.apply(cached(ix, base).?, delta, result) catch {
         forget(ix, child);
@@ -125,7 +122,7 @@ pub fn apply(ix: *Indexer, child: u32, base: u32, delta: []const u8) Error![]u8 
 }
 
 fn forget(ix: *Indexer, entry: u32) void {
-    ix.entries.list.items(.cached_at)[entry] = 0;
+    ix.entries.setCachedAt(entry, 0);
     for (&ix.slots) |*slot| if (slot.entry == entry) {
         slot.entry = no_index;
     };
@@ -133,7 +130,7 @@ fn forget(ix: *Indexer, entry: u32) void {
 
 /// Loads the undeltified end of a delta chain.
 fn load(ix: *Indexer, entry: u32) Error!void {
-    const origin = ix.entries.list.items(.stored)[entry];
+    const origin = ix.entries.stored(entry);
     if (origin == .external or origin == .made) {
         ix.needed_entry = entry;
         return error.NeedBase;

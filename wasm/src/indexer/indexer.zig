@@ -16,6 +16,7 @@ const Budget = @import("../budget.zig").Budget;
 const Edges = @import("edges.zig").Edges;
 const Late = @import("late.zig").Late;
 const late_checks = @import("late_checks.zig");
+const pages = @import("pages.zig");
 const window_parse = @import("window.zig");
 const entry_table = @import("entries.zig");
 const node_table = @import("nodes.zig");
@@ -62,6 +63,7 @@ pub const Indexer = struct {
     heap: std.mem.Allocator,
     /// Memory for what grows with the number of objects and references.
     tables: Budget,
+    pager: pages.Pager = .{},
     options: Options,
     readBack: ReadBack,
     phase: Phase = .header,
@@ -82,7 +84,13 @@ pub const Indexer = struct {
     edges: Edges = .{},
     late: Late = .{},
     pointers: std.ArrayList(pointer_files.Pointer) = .empty,
+    /// How far the checks of `late_checks.zig` have come.
     special_at: u32 = 0,
+    typed_at: u32 = 0,
+    /// The row at which `countLook` has paused.
+    looked_at: u32 = no_index,
+    /// Pages moved that have been counted as work.
+    moved: u64 = 0,
 
     declared: u32 = 0,
     /// End of the pack's last entry, final once all have arrived.
@@ -99,6 +107,20 @@ pub const Indexer = struct {
     needed_content: ?[]const u8 = null,
     needed_offset: u64 = 0,
     needed_length: u64 = 0,
+
+    /// Connects the tables, once the indexer is where it stays.
+    pub fn begin(ix: *Indexer) void {
+        const home = pages.Home{ .pager = &ix.pager, .tables = &ix.tables };
+        ix.entries.home = home;
+        ix.nodes.home = home;
+        ix.edges.home = home;
+        ix.tables.giveBack = giveBack;
+    }
+
+    fn giveBack(tables: *Budget, needed: usize) void {
+        const ix: *Indexer = @alignCast(@fieldParentPtr("tables", tables));
+        ix.pager.giveBack(tables, needed);
+    }
 
     /// Reads `length` new bytes that the caller wrote into the window. If `is_paused` afterwards,
     /// it must be called again, even without new bytes, once other requests have run.
@@ -139,9 +161,20 @@ pub const Indexer = struct {
         if (ix.declared > ix.options.max_objects) return ix.refuse(.too_many_objects, no_index, ix.declared);
         ix.window.consumed += 12;
         ix.nodes.expected = ix.declared;
+        ix.keepRoom();
         ix.phase = if (ix.declared == 0) .done else .entries;
         return true;
     }
+
+    /// Leaves memory for the search by id, which is not in pages: one piece, which the pages must
+    /// not cut up before.
+    fn keepRoom(ix: *Indexer) void {
+        const taken = node_table.slotBytes(ix.declared) + other_tables;
+        ix.pager.max_frames = (ix.tables.left -| taken) / pages.page_bytes;
+    }
+
+    /// Bytes of other tables, but for what hostile packs put there.
+    const other_tables = 4 << 20;
 
     /// Reads one entry; false: more bytes are needed.
     fn readEntry(ix: *Indexer) Error!bool {
@@ -186,14 +219,9 @@ pub const Indexer = struct {
     fn addEntry(ix: *Indexer, header: window_parse.Header) Error!void {
         const offset = ix.window.position();
         const index = ix.entries.pack_count;
-        var entry = entry_table.Entry{
-            .offset = entry_table.exact(offset),
-            .size = if (header.type < 6) entry_table.exact(header.size) else 0,
-            .base = no_index,
-            .node = no_index,
-            .cached_at = 0,
-            .depth = 0,
-            .edges = 0,
+        var entry = entry_table.NewEntry{
+            .offset = offset,
+            .size = if (header.type < 6) header.size else 0,
             .kind = if (header.type < 6) @enumFromInt(header.type) else .none,
             .stored = switch (header.type) {
                 6 => .ofs_delta,
@@ -206,8 +234,8 @@ pub const Indexer = struct {
             entry.base = ix.entries.at(offset - header.distance, index) orelse
                 return ix.refuse(.delta_base_not_an_entry, no_index, header.distance);
         }
-        if (header.base_oid) |oid| entry.base = ix.nodes.intern(ix.tables.allocator(), oid) catch return ix.outOfMemory();
-        _ = ix.entries.append(ix.tables.allocator(), ix.declared, entry) catch return ix.outOfMemory();
+        if (header.base_oid) |oid| entry.base = ix.nodes.intern(oid) catch return ix.outOfMemory();
+        _ = ix.entries.append(entry) catch return ix.outOfMemory();
         ix.entries.pack_count += 1;
     }
 
@@ -234,7 +262,7 @@ pub const Indexer = struct {
         if (room.len > ix.ring.maxContent()) {
             content = try contents.reserve(ix, index, room.len, no_index);
             @memcpy(content, room);
-        } else ix.entries.list.items(.cached_at)[index] = ix.ring.head - Ring.unitsOf(room.len);
+        } else ix.entries.setCachedAt(index, ix.ring.head - Ring.unitsOf(room.len));
         try ix.queue.push(ix, index, content);
     }
 
@@ -243,7 +271,7 @@ pub const Indexer = struct {
         const base = try ix.baseOf(index);
         const at_hand = if (base) |entry| !ix.isOutside(entry) and contents.cached(ix, entry) != null else false;
         if (at_hand and ix.makesLarge(base.?, delta) == null and ix.mayMake(delta)) return ix.resolve(index, base.?, delta);
-        try ix.late.add(ix, index);
+        ix.late.add();
     }
 
     /// Whether a delta's result may be held now. On arrival an entry cannot be revisited; later it
@@ -256,40 +284,37 @@ pub const Indexer = struct {
 
     /// Whether only the caller has the content of an entry: a blob too large for memory, or one
     /// made from such a blob.
-    pub fn isOutside(ix: *const Indexer, entry: u32) bool {
-        const list = ix.entries.list.slice();
-        return switch (list.items(.stored)[entry]) {
+    pub fn isOutside(ix: *Indexer, entry: u32) bool {
+        return switch (ix.entries.stored(entry)) {
             .made => true,
-            .plain => list.items(.kind)[entry] == .blob and ix.entries.size(entry) > ix.options.max_blob_bytes,
+            .plain => ix.entries.kind(entry) == .blob and ix.entries.size(entry) > ix.options.max_blob_bytes,
             .external, .ofs_delta, .ref_delta => false,
         };
     }
 
     /// The size of a delta's result if it is a blob too large for memory.
-    pub fn makesLarge(ix: *const Indexer, base: u32, delta: []const u8) ?u64 {
+    pub fn makesLarge(ix: *Indexer, base: u32, delta: []const u8) ?u64 {
         const header = delta_format.parseHeader(delta) catch return null;
-        const is_large = ix.entries.list.items(.kind)[base] == .blob and header.result_size > ix.options.max_blob_bytes;
+        const is_large = ix.entries.kind(base) == .blob and header.result_size > ix.options.max_blob_bytes;
         return if (is_large) header.result_size else null;
     }
 
     /// The resolved base entry of a delta, or null.
     pub fn baseOf(ix: *Indexer, index: u32) Error!?u32 {
-        const list = ix.entries.list.slice();
-        const base = list.items(.base)[index];
-        if (list.items(.stored)[index] == .ofs_delta) return if (list.items(.kind)[base] == .none) null else base;
-        if (ix.nodes.entries.items[base] == no_index) try ix.queue.flush(ix);
-        const entry = ix.nodes.entries.items[base];
-        return if (entry == no_index or list.items(.kind)[entry] == .none) null else entry;
+        const base = ix.entries.base(index);
+        if (ix.entries.stored(index) == .ofs_delta) return if (ix.entries.kind(base) == .none) null else base;
+        if (ix.nodes.entry(base) == no_index) try ix.queue.flush(ix);
+        const entry = ix.nodes.entry(base);
+        return if (entry == no_index or ix.entries.kind(entry) == .none) null else entry;
     }
 
     pub fn resolve(ix: *Indexer, index: u32, base: u32, delta: []const u8) Error!void {
-        const list = ix.entries.list.slice();
-        const depth = @as(u32, list.items(.depth)[base]) + 1;
+        const depth = @as(u32, ix.entries.depth(base)) + 1;
         if (depth > ix.options.max_delta_depth) return ix.refuse(.delta_chain_too_deep, index, depth);
-        list.items(.depth)[index] = @intCast(depth);
+        ix.entries.setDepth(index, @intCast(depth));
         const content = try contents.apply(ix, index, base, delta);
-        list.items(.base)[index] = base;
-        list.items(.kind)[index] = list.items(.kind)[base];
+        ix.entries.setBase(index, base);
+        ix.entries.setKind(index, ix.entries.kind(base));
         try ix.queue.push(ix, index, content);
     }
 
@@ -302,6 +327,9 @@ pub const Indexer = struct {
         try ix.late.run(ix);
         try late_checks.checkSpecials(ix);
         try late_checks.checkTypes(ix);
+        // More may be added, and is checked then.
+        ix.special_at = 0;
+        ix.typed_at = 0;
     }
 
     /// The pack ended too early, or its last bytes are malformed.
@@ -317,46 +345,40 @@ pub const Indexer = struct {
 
     /// Adds an object that the pack mentions but does not contain.
     pub fn addExternal(ix: *Indexer, node: u32) Error!u32 {
-        const entry = ix.entries.append(ix.tables.allocator(), ix.declared, .{
+        const entry = ix.entries.append(.{
             .offset = entry_table.no_offset,
             .size = 0,
-            .base = no_index,
             .node = node,
-            .cached_at = 0,
-            .depth = 0,
-            .edges = 0,
             .kind = .none,
             .stored = .external,
         }) catch return ix.outOfMemory();
-        ix.nodes.entries.items[node] = entry;
+        ix.nodes.setEntry(node, entry);
         return entry;
     }
 
     /// The repository lacks the object of this external entry.
     pub fn lack(ix: *Indexer, entry: u32) Error!void {
-        const list = ix.entries.list.slice();
-        const node = list.items(.node)[entry];
-        if (list.items(.kind)[entry] != .none) return ix.refuseObject(.delta_base_missing, entry, &ix.nodes.oids.items[node], 0);
-        ix.nodes.entries.items[node] = no_index;
+        const node = ix.entries.node(entry);
+        const oid = ix.nodes.oidOf(node);
+        if (ix.entries.kind(entry) != .none) return ix.refuseObject(.delta_base_missing, entry, &oid, 0);
+        ix.nodes.setEntry(node, no_index);
     }
 
     /// Memory for the content of an external entry; the caller must fill it before any other call.
     pub fn supply(ix: *Indexer, entry: u32, kind: Kind, size: u64) Error![]u8 {
         if (size > ix.options.max_resident_bytes) return ix.refuse(.object_too_large, no_index, size);
-        const list = ix.entries.list.slice();
-        list.items(.kind)[entry] = kind;
-        ix.entries.setSize(entry, size);
-        try ix.late.wakeNode(ix, list.items(.node)[entry]);
+        ix.entries.setKind(entry, kind);
+        ix.entries.setSize(entry, size) catch return ix.outOfMemory();
+        ix.late.wakeNode(ix, ix.entries.node(entry));
         return contents.reserve(ix, entry, @intCast(size), no_index);
     }
 
     /// Declares that an external entry is a blob too large for memory.
     pub fn supplyOutside(ix: *Indexer, entry: u32, size: u64) Error!void {
-        const list = ix.entries.list.slice();
-        list.items(.kind)[entry] = .blob;
-        list.items(.stored)[entry] = .made;
-        ix.entries.setSize(entry, size);
-        try ix.late.wakeNode(ix, list.items(.node)[entry]);
+        ix.entries.setKind(entry, .blob);
+        ix.entries.setStored(entry, .made);
+        ix.entries.setSize(entry, size) catch return ix.outOfMemory();
+        ix.late.wakeNode(ix, ix.entries.node(entry));
     }
 
     /// Counts work, to stop a pack of endless cost: bytes, and a fixed amount for each object.
@@ -365,8 +387,12 @@ pub const Indexer = struct {
         try ix.addWork(entry, size + object_work);
     }
 
+    /// Bytes as which a page counts that is put out or read back.
+    const page_work = 2048;
+
     pub fn addWork(ix: *Indexer, entry: u32, work: u64) Error!void {
-        ix.work_bytes += work;
+        ix.work_bytes += work + (ix.pager.moved - ix.moved) * page_work;
+        ix.moved = ix.pager.moved;
         if (ix.work_bytes > ix.options.max_work_bytes) return ix.refuse(.too_much_work, entry, ix.work_bytes);
     }
 
@@ -374,6 +400,26 @@ pub const Indexer = struct {
         ix.needed_offset = offset;
         ix.needed_length = length;
         return error.NeedBytes;
+    }
+
+    /// Called for each row of a table that is gone through: others are served now and then.
+    pub fn countLook(ix: *Indexer, row: u32) Error!void {
+        const looks = 1 << 16;
+        if (row % looks != 0) return;
+        if (ix.looked_at == row) {
+            ix.looked_at = no_index;
+            return;
+        }
+        ix.looked_at = row;
+        try ix.addWork(no_index, 0);
+        if (row > 0) return error.Paused;
+    }
+
+    /// Ends the search by id and for equal runs: all has been named.
+    pub fn seal(ix: *Indexer) void {
+        ix.nodes.seal();
+        ix.edges.seal();
+        ix.pager.max_frames = std.math.maxInt(usize);
     }
 
     pub fn outOfMemory(ix: *Indexer) Error {

@@ -90,8 +90,8 @@ fn complete(ix: *Indexer, index: u32) Error!void {
         return queue.finishObject(ix, index, &digest.oid, null);
     }
     if (!large.is_held) {
-        ix.entries.setSize(index, entry_table.large_delta);
-        return ix.late.add(ix, index);
+        ix.entries.setSize(index, entry_table.large_delta) catch return ix.outOfMemory();
+        return ix.late.add();
     }
     const size: usize = @intCast(large.size);
     if (large.type >= 6) return ix.arrive(index, ix.inflate_buffer[0..size]);

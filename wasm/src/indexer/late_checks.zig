@@ -12,38 +12,41 @@ const no_index = entry_table.no_index;
 
 /// Blobs that arrived before a tree named them `.gitmodules` or `.gitattributes`.
 pub fn checkSpecials(ix: *Indexer) Error!void {
-    const flags = ix.nodes.flags.items;
-    while (ix.special_at < flags.len) : (ix.special_at += 1) {
+    while (ix.special_at < ix.nodes.count()) : (ix.special_at += 1) {
         const node = ix.special_at;
-        if (flags[node] & node_table.Flags.special_mask == 0) continue;
-        const entry = ix.nodes.entries.items[node];
-        const done: node_table.Flags = @bitCast(flags[node]);
-        if (done.checked or entry == no_index) continue;
-        if (ix.entries.list.items(.kind)[entry] == .none) {
+        try ix.countLook(node);
+        const flags = ix.nodes.flags(node);
+        if (!(flags.gitmodules or flags.gitattributes) or flags.checked) continue;
+        const entry = ix.nodes.entry(node);
+        if (entry == no_index) continue;
+        const kind = ix.entries.kind(entry);
+        if (kind == .none) {
             ix.needed_entry = entry;
             return error.NeedBase;
         }
-        const is_blob = ix.entries.list.items(.kind)[entry] == .blob;
-        const size = ix.entries.size(entry);
-        if (!is_blob or size > ix.options.max_resident_bytes) {
-            try queue.reportSpecial(ix, node, if (is_blob) .too_large else .not_a_blob);
+        if (kind != .blob or ix.entries.size(entry) > ix.options.max_resident_bytes) {
+            try queue.reportSpecial(ix, node, if (kind == .blob) .too_large else .not_a_blob);
             continue;
         }
         try queue.checkSpecial(ix, node, try contents.contentOf(ix, entry));
     }
-    ix.special_at = 0;
 }
 
 /// Objects whose type differs from that of a reference to them.
 pub fn checkTypes(ix: *Indexer) Error!void {
-    for (ix.nodes.flags.items, ix.nodes.entries.items, 0..) |flags, entry, node| {
+    while (ix.typed_at < ix.nodes.count()) : (ix.typed_at += 1) {
+        const node = ix.typed_at;
+        try ix.countLook(node);
+        const entry = ix.nodes.entry(node);
         if (entry == no_index) continue;
-        const kind = @intFromEnum(ix.entries.list.items(.kind)[entry]);
+        const kind = @intFromEnum(ix.entries.kind(entry));
         if (kind == 0) continue;
-        const own = @as(u8, 1) << @intCast(kind - 1);
-        const others = flags & node_table.Flags.type_mask & ~own;
+        const own = @as(u7, 1) << @intCast(kind - 1);
+        const named: u7 = @bitCast(ix.nodes.flags(node));
+        const others = named & node_table.Flags.type_mask & ~own;
         if (others == 0) continue;
-        const refused = ix.refuseObject(.wrong_type, entry, &ix.nodes.oids.items[node], kind);
+        const oid = ix.nodes.oidOf(node);
+        const refused = ix.refuseObject(.wrong_type, entry, &oid, kind);
         ix.failure.value = @ctz(others) + 1;
         return refused;
     }

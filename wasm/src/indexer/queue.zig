@@ -27,7 +27,7 @@ pub const Queue = struct {
 
     /// Adds an object; its content stays in place until it is hashed.
     pub fn push(self: *Queue, ix: *Indexer, entry: u32, content: []const u8) Error!void {
-        if (self.count == 0) self.oldest = ix.entries.list.items(.cached_at)[entry];
+        if (self.count == 0) self.oldest = ix.entries.cachedAt(entry);
         self.waiting[self.count] = .{ .entry = entry, .content = content };
         self.count += 1;
         // The next large content reuses its slot, so this one must not wait.
@@ -43,9 +43,8 @@ pub const Queue = struct {
         const n = self.count;
         if (n == 0) return;
         self.count = 0;
-        const kinds = ix.entries.list.items(.kind);
         for (self.waiting[0..n], 0..) |w, i| {
-            const header = std.fmt.bufPrint(&self.headers[i], "{s} {d}\x00", .{ @tagName(kinds[w.entry]), w.content.len }) catch unreachable;
+            const header = std.fmt.bufPrint(&self.headers[i], "{s} {d}\x00", .{ @tagName(ix.entries.kind(w.entry)), w.content.len }) catch unreachable;
             self.jobs[i] = .{ .header = header, .data = w.content, .oid = &self.oids[i], .collided = false };
         }
         lanes.hashAll(self.jobs[0..n]);
@@ -58,23 +57,21 @@ pub const Queue = struct {
 
 /// Assigns a hashed object its node, and checks it. `content` is null for a blob that was streamed.
 pub fn finishObject(ix: *Indexer, entry: u32, oid: *const Oid, content: ?[]const u8) Error!void {
-    const node = ix.nodes.intern(ix.tables.allocator(), oid) catch return ix.outOfMemory();
-    const list = ix.entries.list.slice();
-    list.items(.node)[entry] = node;
-    const holder = &ix.nodes.entries.items[node];
+    const node = ix.nodes.intern(oid) catch return ix.outOfMemory();
+    ix.entries.setNode(entry, node);
+    const holder = ix.nodes.entry(node);
     // The object occurs twice: the first entry counts, this one's bytes stay unindexed.
-    if (holder.* != entry_table.no_index and holder.* < ix.entries.pack_count) return;
-    holder.* = entry;
-    try ix.late.wakeNode(ix, node);
-    const kind = list.items(.kind)[entry];
+    if (holder != entry_table.no_index and holder < ix.entries.pack_count) return;
+    ix.nodes.setEntry(node, entry);
+    ix.late.wakeNode(ix, node);
+    const kind = ix.entries.kind(entry);
     if (kind == .blob) {
-        const flags = ix.nodes.flags.items[node];
-        if (content != null and flags & node_table.Flags.special_mask != 0) try checkSpecial(ix, node, content.?);
+        if (content != null and isSpecial(ix.nodes.flags(node))) try checkSpecial(ix, node, content.?);
         if (content != null) try pointers.note(ix, node, content.?);
         return;
     }
     var sink = Sink{ .ix = ix, .entry = entry, .oid = oid };
-    try sink.begin(kind);
+    sink.begin(kind);
     switch (kind) {
         .commit => fsck.commit(content.?, &sink),
         .tree => fsck.tree(content.?, &sink),
@@ -84,22 +81,28 @@ pub fn finishObject(ix: *Indexer, entry: u32, oid: *const Oid, content: ?[]const
     try sink.end();
 }
 
+fn isSpecial(flags: node_table.Flags) bool {
+    return flags.gitmodules or flags.gitattributes;
+}
+
 /// Checks a blob that a tree names `.gitmodules` or `.gitattributes`.
 pub fn checkSpecial(ix: *Indexer, node: u32, content: []const u8) Error!void {
-    const entry = ix.nodes.entries.items[node];
+    const entry = ix.nodes.entry(node);
     try ix.countWork(entry, content.len);
-    var sink = Sink{ .ix = ix, .entry = entry, .oid = &ix.nodes.oids.items[node] };
-    const flags: node_table.Flags = @bitCast(ix.nodes.flags.items[node]);
+    const oid = ix.nodes.oidOf(node);
+    var sink = Sink{ .ix = ix, .entry = entry, .oid = &oid };
+    const flags = ix.nodes.flags(node);
     if (flags.gitmodules) fsck.gitmodules(content, &sink);
     if (flags.gitattributes) fsck.gitattributes(content, &sink);
-    ix.nodes.flags.items[node] |= @bitCast(node_table.Flags{ .checked = true });
+    ix.nodes.mark(node, .{ .checked = true });
     try sink.outcome();
 }
 
 /// Reports a `.gitmodules` or `.gitattributes` that cannot be checked as a blob.
 pub fn reportSpecial(ix: *Indexer, node: u32, why: enum { not_a_blob, too_large }) Error!void {
-    var sink = Sink{ .ix = ix, .entry = ix.nodes.entries.items[node], .oid = &ix.nodes.oids.items[node] };
-    const flags: node_table.Flags = @bitCast(ix.nodes.flags.items[node]);
+    const oid = ix.nodes.oidOf(node);
+    var sink = Sink{ .ix = ix, .entry = ix.nodes.entry(node), .oid = &oid };
+    const flags = ix.nodes.flags(node);
     if (flags.gitmodules) sink.report(if (why == .not_a_blob) .gitmodulesBlob else .gitmodulesLarge);
     if (flags.gitattributes) sink.report(if (why == .not_a_blob) .gitattributesBlob else .gitattributesLarge);
     try sink.outcome();
@@ -113,20 +116,21 @@ const Sink = struct {
     failed: ?Error = null,
     has_time: bool = false,
 
-    fn begin(self: *Sink, kind: Kind) Error!void {
+    fn begin(self: *Sink, kind: Kind) void {
         self.ix.edges.begin();
         self.has_time = kind == .commit;
-        if (self.has_time) for (0..2) |_| self.add(0);
-        try self.outcome();
     }
 
     fn end(self: *Sink) Error!void {
         try self.outcome();
         const ix = self.ix;
-        const list = ix.entries.list.slice();
-        const is_tree = list.items(.kind)[self.entry] == .tree;
         const before = ix.edges.named;
-        list.items(.edges)[self.entry] = ix.edges.end(ix.tables.allocator(), is_tree) catch return ix.outOfMemory();
+        const address = ix.edges.end(switch (ix.entries.kind(self.entry)) {
+            .commit => .commit,
+            .tree => .tree,
+            else => .other,
+        }) catch return ix.outOfMemory();
+        ix.entries.setEdges(self.entry, address);
         // Finding the node of a name takes as long as inflating and hashing so many bytes.
         const name_work = 48;
         try ix.addWork(self.entry, (ix.edges.named - before) * name_work);
@@ -138,7 +142,7 @@ const Sink = struct {
     }
 
     fn add(self: *Sink, word: u32) void {
-        self.ix.edges.add(self.ix.tables.allocator(), word) catch {
+        self.ix.edges.add(word) catch {
             self.failed = self.ix.outOfMemory();
         };
     }
@@ -169,16 +173,15 @@ const Sink = struct {
 
     pub fn commitTime(self: *Sink, seconds: u64) void {
         if (!self.has_time) return;
-        self.ix.edges.set(0, @truncate(seconds));
-        self.ix.edges.set(1, @truncate(seconds >> 32));
+        self.ix.edges.time = seconds;
     }
 
     fn mention(self: *Sink, oid: *const Oid, flags: node_table.Flags) ?u32 {
-        const node = self.ix.nodes.intern(self.ix.tables.allocator(), oid) catch {
+        const node = self.ix.nodes.intern(oid) catch {
             self.failed = self.ix.outOfMemory();
             return null;
         };
-        self.ix.nodes.flags.items[node] |= @bitCast(flags);
+        self.ix.nodes.mark(node, flags);
         return node;
     }
 };
