@@ -163,6 +163,18 @@ test("a page ends early where names are long, and a directory of any names is re
   expect(count).toBe(300);
 });
 
+test("a subject of 20,000 characters is cut beside each of the files that its commit changed", async () => {
+  const blob = makeObject("blob", "");
+  const tree = makeTree(...Array.from({ length: 900 }, (_, i) => ["100644", String(i + 1_000), blob] as const));
+  const root = makeTree(["40000", "d", tree]);
+  const tip = makeCommit(root, [], `${"word ".repeat(4_000)}\n`);
+  const commands = [{ name: "refs/heads/main", new: tip.oid }];
+  const url = `${server.url}/wide/subject.git`;
+  expect((await sendPush(url, { commands, pack: packOf(blob, tree, root, tip) })).unpack).toBe("ok");
+  const { html, names } = await readPage("/wide/subject/tree/main/d");
+  expect([names.length, html.split(`>${"word ".repeat(40)}…</a>`).length]).toEqual([900, 901]);
+});
+
 test("a directory of 300,000 files is listed within a megabyte, by every page and route", async () => {
   const blob = makeObject("blob", "content\n");
   const readme = makeObject("blob", "# Many files\n");

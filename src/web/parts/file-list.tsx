@@ -31,6 +31,13 @@ interface Listed {
   readonly nowMs: number;
 }
 
+/** Characters of a subject: each entry that its commit changed repeats it. */
+const MAX_SUBJECT = 200;
+
+function cutText(text: string): string {
+  return text.length > MAX_SUBJECT ? `${text.slice(0, MAX_SUBJECT)}…` : text;
+}
+
 /** A page of a directory's entries, each with the last commit that changed it, and the way to the
  * next page. */
 export function FileList({ place, rev, path, shown, origin, nowMs }: Listed) {
@@ -39,7 +46,7 @@ export function FileList({ place, rev, path, shown, origin, nowMs }: Listed) {
   const { commits = [], indexes } = directory.lastCommits ?? {};
   const changes = commits.map(({ oid, message, committer }) => ({
     href: commitUrl(place, oid),
-    subject: subjectOf(message) || "(no message)",
+    subject: cutText(subjectOf(message)) || "(no message)",
     date: committer.date,
   }));
   const prefix = path === "" ? "" : `${path}/`;
