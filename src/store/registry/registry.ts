@@ -34,6 +34,7 @@ import {
 } from "./registry-answers.ts";
 import { type FoundPage, searchRepositories } from "./search.ts";
 import { checkDatabase, noteVersion } from "../sql/database-version.ts";
+import { tableExists } from "../sql/schema.ts";
 import type { Sql, Transactor } from "../sql/sql.ts";
 
 /** The newest shape of the registry's tables, those of tokens and sessions included. */
@@ -68,8 +69,11 @@ export class Registry {
     this.#quotas = new QuotaTable(sql);
     this.listening = new ListeningTable(sql);
     this.#transactor = transactor;
+    // An older release noted nothing, and may have had repositories whose bytes are still to go.
+    const isOlder = tableExists(sql, "repositories") && !tableExists(sql, "begun");
     createRepositoryTables(sql);
     sql.exec(BEGUN_TABLE);
+    if (isOlder) this.begin(0);
     noteVersion(sql, SCHEMA_VERSION);
   }
 
@@ -127,9 +131,9 @@ export class Registry {
     return this.#sql.exec("SELECT 1 FROM repositories WHERE id = ? AND state = 'reserved'", id).toArray().length > 0;
   }
 
-  /** Whether it has noted that it began, or knows a repository: one of an older release. */
+  /** Whether it has noted that it began. */
   hasBegun(): boolean {
-    return this.#sql.exec("SELECT 1 FROM begun UNION ALL SELECT 1 FROM repositories LIMIT 1").toArray().length > 0;
+    return this.#sql.exec("SELECT 1 FROM begun").toArray().length > 0;
   }
 
   /** Notes that it began: from now on it may be empty. */

@@ -301,3 +301,14 @@ test("a repository that reports hears that somebody listens to its owner, whoeve
   registry.listening.set("me", null);
   expect(registry.listening.isAny()).toBe(false);
 });
+
+test("a registry has begun once it notes so, or is an older release's", () => {
+  const again = (): Registry => new Registry(sql, new NodeTransactor(sql));
+  expect(registry.hasBegun()).toBe(false);
+  // A process that ended before it noted anything.
+  expect(again().hasBegun()).toBe(false);
+  registry.begin(5);
+  expect(again().hasBegun()).toBe(true);
+  sql.exec("DROP TABLE begun");
+  expect(again().hasBegun()).toBe(true);
+});
