@@ -14,7 +14,7 @@ const RUNTIME_TALK = "NOSENTRY";
 /** How the runtime itself reports a failure: where in its code, what, and a stack of addresses. */
 const RUNTIME_FAILURE = /^\w+ = \S+: failed: (.*)\nstack: /;
 
-/** Another host that cannot be reached: imports, mirrors and webhooks tell it in their own state. */
+/** Another host cannot be reached: imports, mirrors and webhooks tell it in their own state. */
 const UNREACHED = /lookup address information|[Cc]onnection refused|unreachable|timed out/;
 
 /** What people read of a message; null: nothing. */

@@ -11,8 +11,8 @@ export function namingRequest<T>(describe: () => FailedRequest, run: () => T): T
   return REQUESTS.run(describe, run);
 }
 
-/** Prints a failure of the server as one line of JSON, with the request that it ended: its client is
- * told an id, not the details. */
+/** Prints a failure of the server as one line of JSON, with the request that it ended. Its client
+ * is told an id, not the details. */
 export function logFailure(error: unknown): void {
   const request = REQUESTS.getStore()?.() ?? {};
   const { stack = null, cause = null } = error instanceof Error ? error : {};

@@ -71,7 +71,7 @@ export class NamedRepository {
     return this.#met?.id ?? null;
   }
 
-  /** The id that the name leads to, also when the object could not be reached; null: none so far. */
+  /** The id that the name leads to, even if its object could not be reached; null: none so far. */
   get sought(): string | null {
     return this.#met?.id ?? this.#admitted?.id ?? null;
   }

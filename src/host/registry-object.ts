@@ -52,7 +52,7 @@ export class RegistryObject extends DurableObject<Env> {
   }
 
   /** A registry that knows nothing begins: not where the bucket has what repositories stored.
-   * @throws GitError "damaged-data" to all that ask: a lost registry must not look like a new one */
+   * @throws GitError "damaged-data" to all that ask: a lost one must not look like a new one */
   async #begin({ BUCKET }: Env): Promise<void> {
     if (this.#registry.hasBegun()) return;
     const { objects } = await BUCKET.list({ limit: 100 });
