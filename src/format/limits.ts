@@ -264,9 +264,9 @@ export const MAX_ARCHIVE_PATH_BYTES = 64 * MIB;
  * send none. */
 export const MAX_OMITTED_PATHS = 100_000;
 
-/** Milliseconds after which a call that can be continued ends early, with a cursor: other requests
- * wait for the object meanwhile. */
-export const CALL_MS = 1_000;
+/** Steps of about 20 µs after which a call that can be continued ends early, with a cursor: other
+ * requests wait for the object meanwhile. A second of work, however long the clock takes for it. */
+export const CALL_STEPS = 50_000;
 
 /** Steps for checking a push's refs against the ref rules without a pause: half a second of the
  * object's one thread. */

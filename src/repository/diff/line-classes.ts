@@ -29,24 +29,45 @@ export function makeSides(old: TextLines, next: TextLines, ignoresBlanks = false
   ];
 }
 
+/** Bytes of a block of copied lines. */
+const BLOCK_BYTES = 64 * 1024;
+
+/** Different lines for which a table has room at first: a text of millions may have few. */
+const MIN_LINES = 16;
+const MAX_FIRST_LINES = 64 * 1024;
+
 /** The different lines seen so far, in an open-addressing hash table. */
-class LineTable {
+export class LineTable {
   count = 0;
   /** Class + 1, or 0 where the slot is free. */
-  readonly #slots: Int32Array;
+  #slots: Int32Array;
   // For each class: its hash, and the position of one line of it.
-  readonly #hashes: Int32Array;
+  #hashes: Int32Array;
   readonly #texts: Uint8Array[] = [];
-  readonly #starts: Uint32Array;
-  readonly #ends: Uint32Array;
+  #starts: Uint32Array;
+  #ends: Uint32Array;
+  readonly #copiesLines: boolean;
+  #block = new Uint8Array(0);
+  #blockUsed = 0;
+  #blockBytes = 0;
 
-  constructor(lineCount: number) {
-    this.#slots = new Int32Array(1 << (33 - Math.clz32(lineCount | 1)));
-    this.#hashes = new Int32Array(lineCount);
-    this.#starts = new Uint32Array(lineCount);
-    this.#ends = new Uint32Array(lineCount);
+  /** @param lineCount different lines, about
+   * @param copiesLines whether each different line is copied, so that texts need not be kept */
+  constructor(lineCount: number, copiesLines = false) {
+    const capacity = Math.max(MIN_LINES, Math.min(lineCount, MAX_FIRST_LINES));
+    this.#slots = new Int32Array(slotsFor(capacity));
+    this.#hashes = new Int32Array(capacity);
+    this.#starts = new Uint32Array(capacity);
+    this.#ends = new Uint32Array(capacity);
+    this.#copiesLines = copiesLines;
   }
 
+  /** Bytes that it takes, about. */
+  get sizeBytes(): number {
+    return this.#blockBytes + 4 * this.#slots.length + 12 * this.#hashes.length + 8 * this.#texts.length;
+  }
+
+  /** The classes of a text's lines. */
   classify(lines: TextLines): Int32Array {
     const { bytes, starts } = lines;
     const classes = new Int32Array(lines.count);
@@ -61,7 +82,11 @@ class LineTable {
     const mask = this.#slots.length - 1;
     for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
       const found = this.#slots[slot]! - 1;
-      if (found === -1) return this.#add(slot, hash, bytes, start, end);
+      if (found === -1) {
+        if (this.count < this.#hashes.length) return this.#add(slot, hash, bytes, start, end);
+        this.#grow();
+        return this.#classOf(bytes, start, end);
+      }
       if (this.#hashes[found] === hash && this.#isLine(found, bytes, start, end)) return found;
     }
   }
@@ -70,10 +95,36 @@ class LineTable {
     const added = this.count++;
     this.#slots[slot] = this.count;
     this.#hashes[added] = hash;
-    this.#texts.push(bytes);
-    this.#starts[added] = start;
-    this.#ends[added] = end;
+    if (this.#copiesLines) this.#copy(bytes.subarray(start, end));
+    this.#texts.push(this.#copiesLines ? this.#block : bytes);
+    this.#starts[added] = this.#copiesLines ? this.#blockUsed - (end - start) : start;
+    this.#ends[added] = this.#copiesLines ? this.#blockUsed : end;
     return added;
+  }
+
+  #grow(): void {
+    const capacity = 2 * this.#hashes.length;
+    this.#hashes = copyInto(new Int32Array(capacity), this.#hashes);
+    this.#starts = copyInto(new Uint32Array(capacity), this.#starts);
+    this.#ends = copyInto(new Uint32Array(capacity), this.#ends);
+    this.#slots = new Int32Array(slotsFor(capacity));
+    const mask = this.#slots.length - 1;
+    for (let known = 0; known < this.count; known++) {
+      let slot = this.#hashes[known]! & mask;
+      while (this.#slots[slot] !== 0) slot = (slot + 1) & mask;
+      this.#slots[slot] = known + 1;
+    }
+  }
+
+  /** Copies a line to the end of the block, or of a new one where it does not fit. */
+  #copy(line: Uint8Array): void {
+    if (this.#blockUsed + line.length > this.#block.length) {
+      this.#block = new Uint8Array(Math.max(BLOCK_BYTES, line.length));
+      this.#blockBytes += this.#block.length;
+      this.#blockUsed = 0;
+    }
+    this.#block.set(line, this.#blockUsed);
+    this.#blockUsed += line.length;
   }
 
   #isLine(known: number, bytes: Uint8Array, start: number, end: number): boolean {
@@ -83,4 +134,14 @@ class LineTable {
     for (let at = start; at < end; at++, other++) if (bytes[at] !== text[other]) return false;
     return true;
   }
+}
+
+/** At least twice as many slots as lines, a power of two. */
+function slotsFor(lineCount: number): number {
+  return 1 << (33 - Math.clz32(lineCount | 1));
+}
+
+function copyInto<Numbers extends Int32Array | Uint32Array>(larger: Numbers, numbers: Numbers): Numbers {
+  larger.set(numbers);
+  return larger;
 }

@@ -43,10 +43,17 @@ export function diffLines(old: Uint8Array, next: Uint8Array, options: LineDiffOp
 
 /** As `diffLines`, for texts that are compared more than once. */
 export function diffSplitLines(old: TextLines, next: TextLines, options: LineDiffOptions = {}): LineChange[] {
-  if (old.count === 0 || next.count === 0) return changeOfAll(old, next);
   const texts = options.trimTail === true ? trimCommonTail(old, next) : ([old, next] as const);
   const [oldSide, nextSide] = makeSides(texts[0], texts[1], options.ignoresBlanks);
-  const ranges: LineRanges = { oldStart: 0, oldEnd: texts[0].count, nextStart: 0, nextEnd: texts[1].count };
+  return diffSides(oldSide, nextSide, options);
+}
+
+/** As `diffLines`, for texts whose lines have classes of one numbering.
+ * @param old none of its lines is marked as changed, nor of those of `next` */
+export function diffSides(oldSide: DiffSide, nextSide: DiffSide, options: LineDiffOptions = {}): LineChange[] {
+  const [old, next] = [oldSide.lines, nextSide.lines];
+  if (old.count === 0 || next.count === 0) return changeOfAll(old, next);
+  const ranges: LineRanges = { oldStart: 0, oldEnd: old.count, nextStart: 0, nextEnd: next.count };
   const mark = options.algorithm === "histogram" ? markHistogram : markMyers;
   mark(oldSide, nextSide, ranges, options.effort ?? { stepsLeft: MAX_DIFF_STEPS });
   const indentHeuristic = options.indentHeuristic ?? true;

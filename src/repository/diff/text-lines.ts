@@ -69,18 +69,46 @@ export function trimCommonTail(old: TextLines, next: TextLines): [TextLines, Tex
 }
 
 /** Bytes of the common tail that `trimCommonTail` cuts off. */
-export function commonTailBytes(a: Uint8Array, b: Uint8Array): number {
-  const smaller = Math.min(a.length, b.length);
-  let common = 0;
-  while (common < smaller && a[a.length - 1 - common] === b[b.length - 1 - common]) common++;
+function commonTailBytes(a: Uint8Array, b: Uint8Array): number {
+  return wholeLinesOfTail(a, equalTailBytes(a, b, Math.min(a.length, b.length)));
+}
+
+/** How much of a common tail git cuts off.
+ * @param common bytes of the tail, as many as there are */
+export function wholeLinesOfTail(bytes: Uint8Array, common: number): number {
   const trimmed = common - (common % TAIL_BLOCK_BYTES);
   // The first line of the cut blocks may begin before them: it stays.
-  const newline = a.subarray(a.length - trimmed).indexOf(LF);
+  const newline = bytes.subarray(bytes.length - trimmed).indexOf(LF);
   return newline === -1 ? 0 : trimmed - newline - 1;
 }
 
+/** How many bytes two texts share from their beginning. */
+export function equalHeadBytes(a: Uint8Array, b: Uint8Array): number {
+  const limit = Math.min(a.length, b.length);
+  const [words, others] = [viewOf(a), viewOf(b)];
+  let at = 0;
+  // Eight bytes at a time: most of two versions is the same.
+  while (at + 8 <= limit && words.getBigInt64(at) === others.getBigInt64(at)) at += 8;
+  while (at < limit && a[at] === b[at]) at++;
+  return at;
+}
+
+/** How many bytes two texts share before their end, `limit` at most. */
+export function equalTailBytes(a: Uint8Array, b: Uint8Array, limit: number): number {
+  const [words, others] = [viewOf(a), viewOf(b)];
+  let count = 0;
+  const [end, otherEnd] = [a.length - 8, b.length - 8];
+  while (count + 8 <= limit && words.getBigInt64(end - count) === others.getBigInt64(otherEnd - count)) count += 8;
+  while (count < limit && a[a.length - 1 - count] === b[b.length - 1 - count]) count++;
+  return count;
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+}
+
 /** The lines that begin before an offset, which is a line's beginning. */
-function linesUpTo(lines: TextLines, end: number): TextLines {
+export function linesUpTo(lines: TextLines, end: number): TextLines {
   let low = 0;
   let high = lines.count;
   while (low < high) {

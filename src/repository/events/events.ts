@@ -1,7 +1,6 @@
 import { includesRight, nameOf, type Requester } from "../../access/caller.ts";
 import { decodeText } from "../../format/byte-string.ts";
 import { compareEventIds, type EventId, formatEventId, parseEventId } from "../../format/event-id.ts";
-import { CALL_MS } from "../../format/limits.ts";
 import type { OtherEvent } from "../../store/events/event-table.ts";
 import type { Push } from "../../store/refs/push-log.ts";
 import type { Tables } from "../../store/tables.ts";
@@ -9,6 +8,9 @@ import type { OpenRepository } from "../objects/open-repository.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
 import { scheduleDeliveries } from "./schedule-deliveries.ts";
 import { describePush } from "./described-push.ts";
+
+/** Milliseconds after which a page ends early: what it lists stays listed. */
+const PAGE_MS = 1_000;
 
 /** Something that happened to a repository. */
 export interface RepositoryEventRecord {
@@ -72,7 +74,7 @@ export async function events(repository: OpenRepository, { after, limit }: Event
   const shown: RepositoryEventRecord[] = [];
   const { right } = repository.requester;
   const isShown = includesRight(right, "write");
-  const endMs = Date.now() + CALL_MS;
+  const endMs = Date.now() + PAGE_MS;
   let last = from;
   let seen = 0;
   for (const event of found.slice(0, limit)) {

@@ -6,7 +6,7 @@ import { findTreeEntry } from "../../format/tree-splice.ts";
 import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
-import type { WorkBudget } from "../pacing/work-budget.ts";
+import { stepsToRead, type WorkBudget } from "../pacing/work-budget.ts";
 
 /** Entries of a version that are searched for one by one. Whoever wants more, wants most. */
 const MAX_SEARCHES = 8;
@@ -14,9 +14,6 @@ const MAX_SEARCHES = 8;
 /** Bytes of a version above which the wanted entries are taken out of it at once: the others do not
  * stay in memory. */
 const LARGE_BYTES = 64 * 1024;
-
-/** Bytes of a version that are passed in the time of one of `WorkBudget`'s steps. */
-const BYTES_PER_STEP = 8 * 1024;
 
 /** A version of a directory. Most are asked for one entry: the one that filters say has changed. */
 export class Listing {
@@ -116,7 +113,7 @@ export class DirectoryVersions {
     for await (const [number, { bytes }] of this.#repository.reader.readEach(NumberSet.fromUnsorted(numbers))) {
       if (budget.isSpent && results.size > 0) return null;
       results.set(number, use(bytes));
-      await budget.step(1 + Math.floor(bytes.length / BYTES_PER_STEP));
+      await budget.step(stepsToRead(bytes.length));
     }
     return results;
   }

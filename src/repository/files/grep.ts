@@ -1,5 +1,4 @@
 import { isGitError } from "../../format/errors.ts";
-import { CALL_MS } from "../../format/limits.ts";
 import { isBinary } from "../diff/binary-patch.ts";
 import type { LinePattern } from "./line-pattern.ts";
 import { type PlannedFile, readWhole } from "./planned-files.ts";
@@ -7,18 +6,19 @@ import { type PlannedFile, readWhole } from "./planned-files.ts";
 /** Larger files (bytes) are not searched. */
 const MAX_FILE_BYTES = 32 * 1024 * 1024;
 
-/** Bytes and files that one request searches; then the response says where to continue. These
- * limits are needed beside the clock, because it stands still while code runs, and reading small
- * cached files never lets it advance. */
+/** Bytes and files that one request searches, and steps of its pattern: a second of work. Then the
+ * response says where to continue. What a search achieves must not depend on what else the machine
+ * does, so the clock ends it only where the store is slow. */
 const MAX_BYTES = 32 * 1024 * 1024;
 const MAX_FILES = 10_000;
+const MAX_STEPS = 20_000_000;
+const LONGEST_MS = 10_000;
 
 /** Characters of a line that are searched, and that are shown. */
 const MAX_LINE_CHARS = 256 * 1024;
 const SHOWN_CHARS = 1_000;
 
-/** Steps of the pattern between two looks at the clock, which stands still while code runs: 100 ms
- * for the worst pattern. */
+/** Steps of the pattern between which other requests run: 100 ms for the worst pattern. */
 const SLICE_STEPS = 2_000_000;
 
 /** A line with a match. */
@@ -67,7 +67,8 @@ export async function grepFiles(
   pattern: LinePattern,
   { from, context, limit }: { from: GrepPlace; context: number; limit: number },
 ): Promise<GrepResult> {
-  const endMs = Date.now() + CALL_MS;
+  const endMs = Date.now() + LONGEST_MS;
+  const endSteps = pattern.steps + MAX_STEPS;
   const result = { matches: [] as GrepMatch[], searched: { files: 0, bytes: 0 }, skipped: [] as string[] };
   let place = from;
   const searchAll = async (): Promise<GrepPlace | null> => {
@@ -76,7 +77,8 @@ export async function grepFiles(
       if (sizeBytes > MAX_FILE_BYTES) result.skipped.push(path);
       else {
         const { searched } = result;
-        const isSpent = searched.bytes > MAX_BYTES || searched.files === MAX_FILES || Date.now() > endMs;
+        const isSpent =
+          searched.bytes > MAX_BYTES || searched.files === MAX_FILES || pattern.steps >= endSteps || Date.now() > endMs;
         // Each response must make progress.
         if (isSpent && searched.files > 0) return place;
         const content = await readWhole(file);
@@ -84,7 +86,7 @@ export async function grepFiles(
         result.searched.bytes += content.length;
         if (!isBinary(content)) {
           const lines = splitLines(content);
-          const until = await searchLines(lines, pattern, place.line, endMs, (line, column) => {
+          const until = await searchLines(lines, pattern, place.line, endSteps, (line, column) => {
             result.matches.push(showMatch(file, lines, line, column, context));
             return result.matches.length < limit;
           });
@@ -113,7 +115,7 @@ async function searchLines(
   lines: readonly string[],
   pattern: LinePattern,
   done: number,
-  endMs: number,
+  endSteps: number,
   found: (line: number, column: number) => boolean,
 ): Promise<number> {
   let sliceEnd = pattern.steps + SLICE_STEPS;
@@ -124,7 +126,7 @@ async function searchLines(
     if (pattern.steps < sliceEnd) continue;
     sliceEnd = pattern.steps + SLICE_STEPS;
     await new Promise((resolve) => setTimeout(resolve, 0));
-    if (Date.now() > endMs) return i + 1;
+    if (pattern.steps >= endSteps) return i + 1;
   }
   return lines.length;
 }

@@ -1,5 +1,5 @@
 import type { GraphPosition, ObjectNumber } from "../../store/numbers/kinds.ts";
-import { CALL_MS } from "../../format/limits.ts";
+import { CALL_STEPS } from "../../format/limits.ts";
 import { equalOids, OID_BYTES, toHex } from "../../format/oid.ts";
 import { hashPath } from "../../format/path-filter.ts";
 import type { TreeEntry } from "../../format/tree.ts";
@@ -22,8 +22,16 @@ const UNFILTERED_AHEAD = 64;
 /** Entries that are looked for in filters in the time of one of `WorkBudget`'s steps. */
 const LOOKS_PER_STEP = 500;
 
-/** The last commits of a directory's entries, by `toKey`: object numbers. */
-type KnownCommits = ReadonlyMap<string, ObjectNumber>;
+/** What is known of an entry. */
+interface KnownCommit {
+  /** Object number of its last commit, or of one that it came to. */
+  readonly commit: ObjectNumber;
+  /** Whether the last commit may be an earlier one. */
+  readonly isOpen: boolean;
+}
+
+/** What is known of a directory's entries, by `toKey`. */
+type KnownCommits = ReadonlyMap<string, KnownCommit>;
 
 /** What was found before, and how many bytes each entry takes. */
 const memoryOf = newWalkMemory<KnownCommits>(4 * 1024 * 1024);
@@ -36,7 +44,7 @@ const MAX_KNOWN = 5_000;
 export interface LastCommits {
   /** Each once. */
   readonly commits: CommitRecord[];
-  /** For each entry the index of its commit; −1: not found in time. */
+  /** For each entry the index of its commit; −1: not found yet. */
   readonly indexes: Int32Array;
 }
 
@@ -50,14 +58,16 @@ export async function findLastCommits(
   tip: ObjectNumber,
   path: string,
   entries: readonly TreeEntry[],
+  budget = new WorkBudget(CALL_STEPS),
 ): Promise<LastCommits> {
   const memory = memoryOf(repository.state);
-  const found = await new LastCommitsWalk(repository, path, entries, memory).run(tip);
-  const known = new Map(Array.from(found, ([i, commit]) => [toKey(entries[i]!), commit]));
+  const walk = new LastCommitsWalk(repository, path, entries, memory, budget);
+  const found = await walk.run(tip);
+  const known = new Map(Array.from(walk.known(), ([i, one]) => [toKey(entries[i]!), one]));
   // Other parts of the directory stay known, as far as there is room.
-  for (const [key, commit] of memory.find(path, tip) ?? []) {
+  for (const [key, one] of memory.find(path, tip) ?? []) {
     if (known.size >= MAX_KNOWN) break;
-    known.set(key, commit);
+    if (!known.has(key)) known.set(key, one);
   }
   memory.keep(path, tip, known, known.size * KNOWN_BYTES);
   return showCommits(repository, found, entries.length);
@@ -67,7 +77,7 @@ export async function findLastCommits(
  * such a parent is the result. Where a commit's filter tells that it does not change the entry, the
  * entry moves to the first parent and nothing is read. Other entries wait until all have come as
  * far as they can: then the directories that they need are read together. What is known from
- * earlier requests ends the walk of an entry. */
+ * earlier requests ends the walk of an entry, or takes it to where an earlier walk ended. */
 class LastCommitsWalk {
   readonly #repository: OpenRepository;
   readonly #entries: readonly TreeEntry[];
@@ -85,14 +95,16 @@ class LastCommitsWalk {
   readonly #found = new Map<number, ObjectNumber>();
   readonly #path: string;
   readonly #memory: WalkMemory<KnownCommits>;
-  readonly #budget = new WorkBudget(CALL_MS);
+  readonly #budget: WorkBudget;
 
   constructor(
     repository: OpenRepository,
     path: string,
     entries: readonly TreeEntry[],
     memory: WalkMemory<KnownCommits>,
+    budget: WorkBudget,
   ) {
+    this.#budget = budget;
     this.#repository = repository;
     this.#path = path;
     this.#memory = memory;
@@ -110,11 +122,22 @@ class LastCommitsWalk {
   async run(tip: ObjectNumber): Promise<ReadonlyMap<number, ObjectNumber>> {
     const all = this.#entries.map((_, i) => i);
     this.#move(all, this.#repository.tables.graph.position(tip));
-    while (this.#waiting.size > 0 && !this.#budget.isSpent) {
-      const unread = await this.#advance();
-      if (unread.length > 0) await this.#versions.load(this.#rootsFor(unread), this.#budget);
+    let unread = await this.#advance();
+    while (unread.length > 0 && !this.#budget.isSpent) {
+      await this.#versions.load(this.#rootsFor(unread), this.#budget);
+      // Also when that has spent the rest: what was read must not have to be read again.
+      unread = await this.#advance();
     }
     return this.#found;
+  }
+
+  /** What is known of the entries after `run`, by entry: also how far those came that are not
+   * found. */
+  *known(): Generator<[entry: number, known: KnownCommit]> {
+    const { graph } = this.#repository.tables;
+    for (const [entry, commit] of this.#found) yield [entry, { commit, isOpen: false }];
+    for (const [position, here] of this.#waiting)
+      for (const entry of here) yield [entry, { commit: graph.number(position), isOpen: true }];
   }
 
   /** Moves all entries as far as filters and the versions that were read tell.
@@ -149,12 +172,17 @@ class LastCommitsWalk {
   /** Takes what is known of entries at a commit.
    * @returns the others */
   #takeKnown(position: GraphPosition, here: number[]): number[] {
-    const known = this.#memory.find(this.#path, this.#repository.tables.graph.number(position));
+    const { graph } = this.#repository.tables;
+    const known = this.#memory.find(this.#path, graph.number(position));
     if (known === undefined) return here;
     return here.filter((i) => {
-      const commit = known.get(toKey(this.#entries[i]!));
-      if (commit !== undefined) this.#found.set(i, commit);
-      return commit === undefined;
+      const one = known.get(toKey(this.#entries[i]!));
+      // An earlier walk may have ended here.
+      const at = one?.isOpen === true ? graph.position(one.commit) : -1;
+      if (one === undefined || at >= position) return true;
+      if (one.isOpen) this.#move([i], at);
+      else this.#found.set(i, one.commit);
+      return false;
     });
   }
 

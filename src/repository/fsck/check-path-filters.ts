@@ -12,6 +12,9 @@ const SLICE_FILTERS = 500;
 /** Filters that are left out together where a tree cannot be read, at most. */
 const LEAST_FILTERS = 8;
 
+/** Bytes that are hashed in the time between two rests. */
+const BYTES_PER_REST = 256 * 1024;
+
 /** Checks, by number, that filters are those of their commits: makes them again. With `repair`,
  * wrong ones are removed, and a job makes them. */
 export const checkPathFilters: FsckStage = async (run, after) => {
@@ -58,7 +61,7 @@ async function checkFilters(run: FsckRun, trees: HeldObjects, stored: readonly S
  * commits around are left out. */
 async function remake(run: FsckRun, trees: HeldObjects, nodes: NumberSet): Promise<readonly StoredFilter[]> {
   try {
-    return await makePathFilters({ tables: run.tables, trees }, nodes, () => run.step());
+    return await makePathFilters({ tables: run.tables, trees }, nodes, () => run.step(BYTES_PER_REST));
   } catch (error) {
     await run.damageOf(error);
     if (nodes.size <= LEAST_FILTERS) {

@@ -7,7 +7,7 @@ import { damageOf } from "./damage.ts";
 import type { FsckProblem, FsckProblemKind } from "./problem.ts";
 import { StoredEntries } from "./stored-entries.ts";
 
-/** Stored bytes after which a call ends, unless its time ends first. A step that has begun is
+/** Stored bytes after which a call ends, unless its steps are spent first. A step that has begun is
  * finished. */
 const CALL_BYTES = 64 * 1024 * 1024;
 
@@ -73,8 +73,8 @@ export class FsckRun {
   /** What was told to be unreadable: many steps may meet the same damage. */
   readonly #unreadable = new Set<string>();
 
-  constructor(repository: OpenRepository, refused: bigint, repair: boolean, budgetMs: number, hasLostRows: boolean) {
-    this.#budget = new WorkBudget(budgetMs);
+  constructor(repository: OpenRepository, refused: bigint, repair: boolean, budgetSteps: number, hasLostRows: boolean) {
+    this.#budget = new WorkBudget(budgetSteps);
     this.hasLostRows = hasLostRows;
     this.repository = repository;
     this.refused = refused;
@@ -94,7 +94,7 @@ export class FsckRun {
     return this.repository.chunks;
   }
 
-  /** Whether the time is over, whatever was done in it. */
+  /** Whether the steps are spent, however few bytes were read. */
   get isOver(): boolean {
     return this.#budget.isSpent;
   }

@@ -2,7 +2,7 @@
 // Nothing is kept between calls. Each continues where the previous one ended, and checks the
 // repository as it is by then.
 import { type FsckSetting, maskRefused } from "../../codec/fsck-messages.ts";
-import { CALL_MS } from "../../format/limits.ts";
+import { CALL_STEPS } from "../../format/limits.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { checkChunks } from "./check-chunks.ts";
 import { checkBundle, checkParts, checkResponses, checkWorktrees } from "./check-files.ts";
@@ -65,8 +65,8 @@ export interface FsckRequest {
   readonly rules: FsckSetting | null;
   /** Rebuilds what can be rebuilt from chunks, and removes R2 objects that nothing names. */
   readonly repair: boolean;
-  /** How long to continue; at least one step is made. */
-  readonly budgetMs?: number;
+  /** Steps of about 20 µs; at least one is made. */
+  readonly budgetSteps?: number;
 }
 
 /** Checks part of a repository: for a second, or up to 64 MiB of chunks. Damage is a problem, and
@@ -75,10 +75,10 @@ export interface FsckRequest {
  * damaged */
 export async function fsck(
   repository: OpenRepository,
-  { place, rules, repair, budgetMs = CALL_MS }: FsckRequest,
+  { place, rules, repair, budgetSteps = CALL_STEPS }: FsckRequest,
 ): Promise<FsckReport> {
   const refused = rules === null ? 0n : maskRefused(rules);
-  const run = new FsckRun(repository, refused, repair, budgetMs, place?.hasLostRows ?? false);
+  const run = new FsckRun(repository, refused, repair, budgetSteps, place?.hasLostRows ?? false);
   let stage = FSCK_STAGES.indexOf(place?.stage ?? "index");
   let after = place?.after ?? "";
   for (; stage < FSCK_STAGES.length; stage++) {

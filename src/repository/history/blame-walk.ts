@@ -1,14 +1,9 @@
 import type { PositionSet } from "../../store/graph/commit-graph.ts";
 import type { GraphPosition, ObjectNumber } from "../../store/numbers/kinds.ts";
 import type { CommitGraph } from "../../store/graph/commit-graph.ts";
-import { GitError } from "../../format/errors.ts";
 import { Bitset } from "../../store/numbers/bitset.ts";
-import { NumberSet } from "../../store/numbers/number-set.ts";
-import { ByteCache } from "../pack-bytes/byte-cache.ts";
-import type { WholeObject } from "../pack-bytes/delta-chains.ts";
-import { diffLines, MAX_DIFF_STEPS } from "../diff/line-diff.ts";
-import { commonTailBytes } from "../diff/text-lines.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
+import { BlameTexts } from "./blame-texts.ts";
 import { type BlamedLines, originsOf, sortByStart, splitByParent } from "./blamed-lines.ts";
 import { findRename } from "./find-rename.ts";
 import { ABSENT, kindOfCode, numberOfCode } from "./path-entries.ts";
@@ -18,8 +13,10 @@ import { newWalkMemory } from "../state/walk-memory.ts";
 
 /** Lines that a commit introduced. */
 export interface Blame extends BlamedLines {
-  /** Position of the commit; null: not found in time. */
-  readonly commit: GraphPosition | null;
+  /** Position of the commit. */
+  readonly commit: GraphPosition;
+  /** Whether the lines are older, or may be: the work ended at this commit. */
+  readonly isOpen: boolean;
   /** Byte string: the file's path in the commit. */
   readonly path: string;
 }
@@ -32,37 +29,24 @@ interface Origin {
   readonly blob: ObjectNumber;
 }
 
-/** The most bytes of a version whose lines are traced. */
-const MAX_FILE_BYTES = 4 * 1024 * 1024;
-
-/** Bytes of the versions that are read in one batch. */
-const BATCH_BYTES = 2 * 1024 * 1024;
-
-/** Bytes of versions kept in memory: a version is compared with its child and then with its
- * parent. */
-const KEPT_BYTES = 16 * 1024 * 1024;
-
 /** Commits that are visited in the time of one of `WorkBudget`'s steps: most do not change the
  * file. */
 const VISITS_PER_STEP = 64;
 
-/** Steps that comparing versions may take, a second in all. 400 versions of a source file need some
- * 250,000; seven of 30,000 lines of two kinds need as many. */
-const MAX_BLAME_DIFF_STEPS = 30_000_000;
+/** What the search for a file's former name counts for. */
+const SEARCH_STEPS = 500;
 
-/** Steps of a comparison in the time of one of `WorkBudget`'s. */
-const DIFF_STEPS_PER_STEP = 500;
-
-/** Lines of a file whose origin is known. */
-export interface KnownLines extends BlamedLines {
+/** What is known of lines: the commit that introduced them, or how far back they were traced. */
+interface KnownLines extends BlamedLines {
   /** Object number. */
   readonly commit: ObjectNumber;
   /** Byte string: the file's path in the commit. */
   readonly path: string;
+  readonly isOpen: boolean;
 }
 
-/** The origins of all lines of a file in a commit, in their order: what was found before, and how
- * many bytes each takes. */
+/** What is known of all lines of a file in a commit, in their order, and how many bytes each
+ * takes. */
 const memoryOf = newWalkMemory<readonly KnownLines[]>(8 * 1024 * 1024);
 const KNOWN_BYTES = 80;
 
@@ -81,30 +65,48 @@ export class BlameWalk {
    * children. */
   readonly #met: PositionSet;
   readonly #histories = new Map<string, PathHistory>();
-  readonly #texts = new ByteCache<Uint8Array>(KEPT_BYTES);
+  readonly #texts: BlameTexts;
   readonly #blames: Blame[] = [];
-  #diffStepsLeft = MAX_BLAME_DIFF_STEPS;
 
   constructor(repository: OpenRepository, budget: WorkBudget) {
     this.#repository = repository;
     this.#graph = repository.tables.graph;
     this.#met = new Bitset<GraphPosition>(this.#graph.length);
     this.#budget = budget;
+    this.#texts = new BlameTexts(repository, budget);
   }
 
-  /** Finds where lines of a file come from.
+  /** Finds where lines of a file come from. Goes on from what earlier walks have found, and
+   * remembers what this one finds.
    * @param commit position
    * @param path byte string; the commit must have a blob there
+   * @param isAll whether these are all lines of the file
    * @returns in the order of the lines; neighbours with the same origin are joined
    * @throws GitError "storage-failed" */
-  async run(commit: GraphPosition, path: string, lines: BlamedLines): Promise<Blame[]> {
-    this.#suspect(commit, path, [lines]);
+  async run(commit: GraphPosition, path: string, lines: BlamedLines, isAll: boolean): Promise<Blame[]> {
+    const memory = memoryOf(this.#repository.state);
+    const number = this.#graph.number(commit);
+    const name = isAll ? path : `${path}\0${lines.line} ${lines.count}`;
+    const known = memory.find(path, number) ?? memory.find(name, number);
+    if (known === undefined) this.#suspect(commit, path, [lines]);
+    else this.#goOn([lines], known);
+    await this.#walk();
+    const blames = joinBlames(this.#blames);
+    // Another walk may have come further meanwhile.
+    if (openLines(blames) <= openLines(memory.find(name, number) ?? [lines])) {
+      const found = blames.map((blame) => ({ ...blame, commit: this.#graph.number(blame.commit) }));
+      memory.keep(name, number, found, found.length * KNOWN_BYTES);
+    }
+    return blames;
+  }
+
+  async #walk(): Promise<void> {
     let visits = 0;
     for (let next = this.#met.previous(this.#met.length); next >= 0; next = this.#met.previous(next)) {
       const files = this.#pending.get(next)!;
-      const isOver = (visits++ % VISITS_PER_STEP === 0 && this.#budget.isSpent) || this.#diffStepsLeft <= 0;
+      const isOver = visits++ > 0 && this.#budget.isSpent;
       for (const [path, lines] of files) {
-        if (isOver) this.#attribute(null, path, lines);
+        if (isOver) this.#attribute(next, path, lines, true);
         else if (!this.#take(next, path, lines) && !this.#skip(next, path, lines)) {
           await this.#pass(next, path, lines);
         }
@@ -112,26 +114,25 @@ export class BlameWalk {
       this.#pending.delete(next);
       if (visits % VISITS_PER_STEP === 0) await this.#budget.step();
     }
-    return joinBlames(this.#blames);
-  }
-
-  /** Remembers the origins of all lines of a file, so that later walks end there. */
-  keep(commit: GraphPosition, path: string, blames: readonly Blame[]): void {
-    const known: KnownLines[] = [];
-    for (const blame of blames) {
-      if (blame.commit === null) return;
-      known.push({ ...blame, commit: this.#graph.number(blame.commit) });
-    }
-    memoryOf(this.#repository.state).keep(path, this.#graph.number(commit), known, known.length * KNOWN_BYTES);
   }
 
   /** Takes the origins of lines from what is known of the file in a commit.
-   * @returns whether they were known */
+   * @returns whether that was anything */
   #take(commit: GraphPosition, path: string, lines: readonly BlamedLines[]): boolean {
     const known = memoryOf(this.#repository.state).find(path, this.#graph.number(commit));
-    if (known === undefined) return false;
-    for (const one of originsOf(lines, known)) this.#blames.push({ ...one, commit: this.#graph.position(one.commit) });
+    // What an earlier walk left open at this very commit begins here.
+    if (known === undefined || known.some((one) => one.isOpen && this.#graph.position(one.commit) >= commit))
+      return false;
+    this.#goOn(lines, known);
     return true;
+  }
+
+  /** Goes on where an earlier walk ended. */
+  #goOn(lines: readonly BlamedLines[], known: readonly KnownLines[]): void {
+    for (const { isOpen, commit, path, ...part } of originsOf(lines, known)) {
+      if (isOpen) this.#suspect(this.#graph.position(commit), path, [part]);
+      else this.#attribute(this.#graph.position(commit), path, [part]);
+    }
   }
 
   /** Passes lines on to the first parent of a commit that does not change the file, as its filter
@@ -155,15 +156,8 @@ export class BlameWalk {
     let rest = sortByStart(lines);
     for (const parent of parents) {
       if (rest.length === 0) return;
-      const [old, next] = [await this.#read(parent.blob, history), await this.#read(own.blob, history)];
-      // As git does. The common tail is cut before the texts are split, since most of both is the
-      // same.
-      const same = commonTailBytes(old, next);
-      const effort = { stepsLeft: MAX_DIFF_STEPS };
-      const changes = diffLines(old.subarray(0, old.length - same), next.subarray(0, next.length - same), { effort });
-      const cost = MAX_DIFF_STEPS - effort.stepsLeft;
-      this.#diffStepsLeft -= cost;
-      await this.#budget.step(Math.ceil(cost / DIFF_STEPS_PER_STEP));
+      const ahead = () => history.known(this.#pending.keys()).map(numberOfCode);
+      const changes = await this.#texts.compare(parent.blob, own.blob, ahead);
       const { inherited, own: left } = splitByParent(rest, changes);
       this.#suspect(parent.commit, parent.path, inherited);
       rest = left;
@@ -171,8 +165,8 @@ export class BlameWalk {
     this.#attribute(commit, path, rest);
   }
 
-  #attribute(commit: GraphPosition | null, path: string, lines: readonly BlamedLines[]): void {
-    for (const one of lines) this.#blames.push({ ...one, commit, path });
+  #attribute(commit: GraphPosition, path: string, lines: readonly BlamedLines[], isOpen = false): void {
+    for (const one of lines) this.#blames.push({ ...one, commit, path, isOpen });
   }
 
   /** The file in the parents of its commit, as far as they have it. A parent with the same content
@@ -190,6 +184,7 @@ export class BlameWalk {
       found.push(origin);
     }
     for (const parent of renamed) {
+      await this.#budget.step(SEARCH_STEPS);
       const rename = await findRename(
         this.#repository,
         this.#graph.tree(parent),
@@ -217,46 +212,6 @@ export class BlameWalk {
     this.#histories.set(path, history);
     return history;
   }
-
-  /** Reads a version of a file, together with those likely to be compared next.
-   * @throws GitError "too-large", "storage-failed" */
-  async #read(blob: ObjectNumber, history: PathHistory): Promise<Uint8Array> {
-    const kept = this.#texts.get(String(blob));
-    if (kept !== undefined) return kept;
-    const ahead = history.known(this.#pending.keys()).map(numberOfCode);
-    const blobs = new Set([
-      blob,
-      ...ahead.filter((number) => number !== 0 && this.#texts.get(String(number)) === undefined),
-    ]);
-    let text: Uint8Array | undefined;
-    for await (const [number, { bytes }] of readTexts(this.#repository, blob, blobs)) {
-      if (number === blob) text = bytes;
-      this.#texts.set(String(number), bytes, bytes.length);
-      await this.#budget.step();
-    }
-    return text!;
-  }
-}
-
-/** Reads versions of a file, as many as may be in memory together.
- * @param needed one of `blobs`, which is read in any case
- * @throws GitError "too-large", "storage-failed" */
-export function readTexts(
-  { reader, tables }: OpenRepository,
-  needed: number,
-  blobs: ReadonlySet<ObjectNumber>,
-): AsyncGenerator<[number: ObjectNumber, object: WholeObject], void, void> {
-  const { number, size } = tables.objects.locate(NumberSet.fromUnsorted(blobs));
-  const sizes = new Map(Array.from(number, (one, i) => [one, size[i]!]));
-  let sizeBytes = sizes.get(needed)!;
-  if (sizeBytes > MAX_FILE_BYTES) {
-    throw new GitError("too-large", { what: "a version of the file", limit: MAX_FILE_BYTES, actual: sizeBytes });
-  }
-  const read = [needed];
-  for (const blob of blobs) {
-    if (blob !== needed && (sizeBytes += sizes.get(blob)!) <= BATCH_BYTES) read.push(blob);
-  }
-  return reader.readEach(NumberSet.fromUnsorted(read));
 }
 
 /** The type of file that a commit has at the path, executable or not; null: none. */
@@ -281,9 +236,15 @@ function joinBlames(blames: readonly Blame[]): Blame[] {
       last !== undefined &&
       last.commit === blame.commit &&
       last.path === blame.path &&
+      last.isOpen === blame.isOpen &&
       last.start + last.count === blame.start;
     if (follows) joined[joined.length - 1] = { ...last, count: last.count + blame.count };
     else joined.push(blame);
   }
   return joined;
+}
+
+/** How many lines' origin is not found yet; of lines of which nothing is known, all. */
+function openLines(lines: readonly (BlamedLines & { readonly isOpen?: boolean })[]): number {
+  return lines.reduce((sum, { isOpen = true, count }) => sum + (isOpen ? count : 0), 0);
 }

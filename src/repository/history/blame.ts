@@ -8,11 +8,13 @@ import { splitLines } from "../diff/text-lines.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { peel, resolveCommit } from "../objects/revision.ts";
 import { entryAt, type PathEntry } from "../objects/tree-path.ts";
-import { type Blame, BlameWalk, readTexts } from "./blame-walk.ts";
+import { readTexts } from "./blame-texts.ts";
+import { type Blame, BlameWalk } from "./blame-walk.ts";
 import { WorkBudget } from "../pacing/work-budget.ts";
 
-/** Lines whose origin is not found within this time are returned without one. */
-const BLAME_MS = 5_000;
+/** Steps of about 20 µs: five seconds of work. Lines whose origin is not found by then are returned
+ * without one, and the next request goes on from there. */
+const BLAME_STEPS = 250_000;
 
 /** A request for a blame. */
 export interface BlameQuery {
@@ -29,7 +31,7 @@ export interface BlameRange {
   /** Line number, counted from 1, as all line numbers here. */
   readonly start: number;
   readonly count: number;
-  /** null: not found in time. */
+  /** null: not found yet. */
   readonly commit: string | null;
   /** The position of the lines in that commit. */
   readonly originalStart: number;
@@ -47,7 +49,7 @@ export interface BlameResult {
   readonly ranges: BlameRange[];
   /** The commits in `ranges`, newest first. */
   readonly commits: CommitRecord[];
-  /** Whether time ran out before everything was found. */
+  /** Whether a further request finds more. */
   readonly truncated: boolean;
 }
 
@@ -66,10 +68,9 @@ export async function blame(repository: OpenRepository, query: BlameQuery): Prom
     throw new GitError("invalid", { what: "lines", field: "lines", reason: `the file has only ${count} lines` });
   }
   const lines = { line: first - 1, start: first - 1, count: Math.min(last, count) - first + 1 };
-  const walk = new BlameWalk(repository, new WorkBudget(BLAME_MS));
-  const blames = await walk.run(graph.position(revision.number), query.path, lines);
-  if (query.lines === null) walk.keep(graph.position(revision.number), query.path, blames);
-  const positions = [...new Set(blames.map(({ commit }) => commit).filter((commit) => commit !== null))];
+  const walk = new BlameWalk(repository, new WorkBudget(BLAME_STEPS));
+  const blames = await walk.run(graph.position(revision.number), query.path, lines, query.lines === null);
+  const positions = [...new Set(blames.filter(({ isOpen }) => !isOpen).map(({ commit }) => commit))];
   const commits = new Map<GraphPosition, CommitRecord>();
   const numbers = positions.map((position) => graph.number(position));
   for await (const [number, commit] of readCommits(repository, numbers)) commits.set(graph.position(number), commit);
@@ -79,7 +80,7 @@ export async function blame(repository: OpenRepository, query: BlameQuery): Prom
     oid: toHex(entry.oid),
     ranges: blames.map((one) => toRange(one, commits)),
     commits: positions.toSorted((a, b) => graph.time(b) - graph.time(a)).map((position) => commits.get(position)!),
-    truncated: blames.some(({ commit }) => commit === null),
+    truncated: blames.some(({ isOpen }) => isOpen),
   };
 }
 
@@ -93,13 +94,13 @@ async function countLines(repository: OpenRepository, { mode, oid, number }: Pat
 }
 
 function toRange(
-  { line, start, count, commit, path }: Blame,
+  { line, start, count, commit, path, isOpen }: Blame,
   commits: ReadonlyMap<GraphPosition, CommitRecord>,
 ): BlameRange {
   return {
     start: line + 1,
     count,
-    commit: commit === null ? null : commits.get(commit)!.oid,
+    commit: isOpen ? null : commits.get(commit)!.oid,
     originalStart: start + 1,
     originalPath: path,
   };

@@ -6,6 +6,9 @@ import { ABSENT, kindOfCode } from "./path-entries.ts";
 import { PathHistory } from "./path-history.ts";
 import type { WorkBudget } from "../pacing/work-budget.ts";
 
+/** What the search for a file's earlier name counts for. */
+const SEARCH_STEPS = 500;
+
 /** A file whose history is followed across renames and copies. As in git, it has one name at a
  * time: once the commit that added it under that name is visited, all commits visited later are
  * searched for the earlier name. */
@@ -51,6 +54,7 @@ export class FollowedFile {
     const came = parent >= 0 && this.#history.at(parent) === ABSENT;
     if (came && kindOfCode(this.#history.at(position)) !== "tree") {
       const [before, after] = [this.#graph.tree(parent), this.#graph.tree(position)];
+      await this.#budget.step(SEARCH_STEPS);
       const original = await findOriginal(this.#repository, before, after, this.#path);
       if (original !== null) {
         this.#path = original;

@@ -1,6 +1,6 @@
 import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { GitError } from "../../format/errors.ts";
-import { CALL_MS } from "../../format/limits.ts";
+import { CALL_STEPS } from "../../format/limits.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import { type CommitRecord, readCommits } from "../objects/commit-record.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
@@ -36,7 +36,7 @@ export interface LogPage {
 export async function log(repository: OpenRepository, query: LogQuery): Promise<LogPage> {
   const start = query.place ?? (await startAt(repository, query.ref));
   checkPlace(repository, start);
-  const selection = new LogSelection(repository, query, start, new WorkBudget(CALL_MS));
+  const selection = new LogSelection(repository, query, start, new WorkBudget(CALL_STEPS));
   const chosen = await selection.choose(query.limit);
   const commits = new Map<ObjectNumber, CommitRecord>();
   const numbers = chosen.map(({ number }) => number);

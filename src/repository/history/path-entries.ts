@@ -10,7 +10,7 @@ import { canonicalMode, EXECUTABLE_MODE, FILE_MODE, SYMLINK_MODE, TREE_MODE, typ
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
-import type { WorkBudget } from "../pacing/work-budget.ts";
+import { stepsToRead, type WorkBudget } from "../pacing/work-budget.ts";
 
 /** The entry at a path as one number. Two are equal when git sees no difference. 0: none. */
 export type EntryCode = NumberKind<"entry code">;
@@ -99,7 +99,7 @@ export class PathEntries {
         found.push({ tree, mode: entry.mode, hex });
         if (!oids.has(hex)) oids.set(hex, entry.oid.slice());
       }
-      await budget.step();
+      await budget.step(stepsToRead(bytes.length));
     }
     const numbers = this.#repository.tables.objects.lookupMany(concatOids([...oids.values()])).number;
     const numberOf = new Map(Array.from(oids.keys(), (hex, i) => [hex, numbers[i]!]));

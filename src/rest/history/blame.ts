@@ -19,7 +19,7 @@ const BlameSchema = z
           start: Line,
           count: z.int().min(1),
           commit: z.union([OidSchema, z.null()]).openapi({
-            description: "the commit that introduced these lines; null: not found in time",
+            description: "the commit that introduced these lines; null: not found yet",
           }),
           originalStart: Line.openapi({ description: "first line in that commit" }),
           originalPath: z.string().openapi({ description: "the file's path in that commit" }),
@@ -27,7 +27,9 @@ const BlameSchema = z
       )
       .openapi({ description: "all lines, in order" }),
     commits: z.array(CommitSchema).openapi({ description: "the commits of `ranges`, newest first" }),
-    truncated: z.boolean().openapi({ description: "whether time ran out before every line was traced" }),
+    truncated: z
+      .boolean()
+      .openapi({ description: "whether lines are left to trace: the same request goes on with them" }),
   })
   .openapi("Blame");
 

@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
+import { parseTree } from "../../../src/format/tree.ts";
+import { findLastCommits } from "../../../src/repository/files/last-commits.ts";
 import { listDirectory } from "../../../src/repository/files/list-files.ts";
 import type { OpenRepository } from "../../../src/repository/objects/open-repository.ts";
+import { WorkBudget } from "../../../src/repository/pacing/work-budget.ts";
 import { blame } from "../../../src/repository/history/blame.ts";
 import { readPorcelain, spreadRanges } from "../../harness/blamed-lines.ts";
 import { git } from "../../harness/git.ts";
@@ -54,6 +57,24 @@ test("after pushes, and merges, what was known before is carried on", { tags: "s
     const part = await blame(opened, { commit: ref, path: LONG_FILE, lines: [11, 30] });
     expect(spreadRanges(part.ranges)).toEqual(theirs.slice(10, 30));
   }
+});
+
+test("what a try has found is kept: the next goes on where it ended", async () => {
+  const dir = await makeLongHistory({ commits: 200, files: 40, longLines: 40 });
+  const opened = openFor(await pushAll(dir));
+  const { graph, objects } = opened.tables;
+  const tip = objects.find(Buffer.from(await git(dir, "rev-parse", "main"), "hex"))!.number;
+  const number = objects.find(Buffer.from(await git(dir, "rev-parse", "main:src"), "hex"))!.number;
+  const entries = parseTree((await opened.reader.read(number)).bytes);
+  let tries = 0;
+  for (let isFound = false; !isFound; tries++) {
+    expect(tries).toBeLessThan(graph.length);
+    // About one group of directories.
+    const { indexes } = await findLastCommits(opened, tip, "src", entries, new WorkBudget(150));
+    isFound = !indexes.includes(-1);
+  }
+  expect(tries).toBeGreaterThan(1);
+  expect(await find(opened, "main", "src")).toEqual(await askGit(dir, "main", "src"));
 });
 
 test("what is known ends the walk: the second answer reads no directory", async () => {

@@ -29,7 +29,7 @@ test("LFS objects that are missing, cut or changed are found, in one call or in 
     key: keyOf.get(text),
     detail: expect.stringContaining(detail),
   });
-  for (const options of [{}, { budgetMs: 0 }]) {
+  for (const options of [{}, { budgetSteps: 0 }]) {
     const { problems } = await check(repository, options);
     expect(problems).toHaveLength(3);
     expect(problems).toEqual(

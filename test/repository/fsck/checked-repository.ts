@@ -23,7 +23,7 @@ interface Found {
 /** Checks a whole repository, call by call. */
 export async function check(
   { repository }: PushedRepository,
-  options: { rules?: FsckSetting; repair?: boolean; from?: FsckStageName; budgetMs?: number } = {},
+  options: { rules?: FsckSetting; repair?: boolean; from?: FsckStageName; budgetSteps?: number } = {},
 ): Promise<Found> {
   const problems: FsckProblem[] = [];
   const checked: Record<string, number> = {};
@@ -31,12 +31,12 @@ export async function check(
   let place: FsckPlace | null = options.from === undefined ? null : { stage: options.from, after: "" };
   do {
     const opened = new OpenRepository(repository.state, ANYONE, async () => undefined);
-    const { rules = null, repair = false, budgetMs } = options;
+    const { rules = null, repair = false, budgetSteps } = options;
     const report: FsckReport = await fsck(opened, {
       place,
       rules,
       repair,
-      ...(budgetMs !== undefined && { budgetMs }),
+      ...(budgetSteps !== undefined && { budgetSteps }),
     });
     expect(report.problemCount).toBe(report.problems.length);
     problems.push(...report.problems);

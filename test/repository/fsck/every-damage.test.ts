@@ -215,7 +215,7 @@ test("an orphan is kept where the row is lost that named it, over many calls", a
   const before = await Array.fromAsync(store.list(`${id}/chunks/`));
   const repository = new PushedRepository({ id, chunks: store, sql: new NodeSql(database) });
   repository.sql.exec("DELETE FROM sealed_chunks");
-  const { problems } = await check(repository, { repair: true, budgetMs: 0 });
+  const { problems } = await check(repository, { repair: true, budgetSteps: 0 });
   expect(problems.filter(({ kind }) => kind === "orphan").map(({ key }) => key)).toEqual(before);
   await housekeep(repository, Date.now() + HOUR_MS);
   expect(await Array.fromAsync(store.list(`${id}/chunks/`))).toEqual(before);

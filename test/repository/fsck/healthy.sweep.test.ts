@@ -32,7 +32,7 @@ test("a healthy repository has no problem, whatever came in and housekeeping did
   expect(kept.checked.keys).toBeGreaterThan(kept.checked.files);
 
   // One call for each step gives the same result.
-  const stepwise = await check(repository, { budgetMs: 0 });
+  const stepwise = await check(repository, { budgetSteps: 0 });
   expect(stepwise).toEqual({ ...kept, calls: expect.any(Number) });
   expect(stepwise.calls).toBeGreaterThan(20);
 

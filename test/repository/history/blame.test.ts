@@ -1,6 +1,9 @@
 import { beforeAll, expect, test } from "vitest";
 import { blame } from "../../../src/repository/history/blame.ts";
+import { type Blame, BlameWalk } from "../../../src/repository/history/blame-walk.ts";
+import type { BlamedLines } from "../../../src/repository/history/blamed-lines.ts";
 import { OpenRepository } from "../../../src/repository/objects/open-repository.ts";
+import { WorkBudget } from "../../../src/repository/pacing/work-budget.ts";
 import { readPorcelain, spreadRanges } from "../../harness/blamed-lines.ts";
 import { git, makeRepository, tryGit } from "../../harness/git.ts";
 import { Random } from "../../harness/random.ts";
@@ -55,11 +58,15 @@ beforeAll(async () => {
   }
   const { code, stderr } = await tryGit(dir, ["fast-import", "--quiet"], { stdin: stream.join("") });
   if (code !== 0) throw new Error(stderr);
+  repository = await pushAll();
+});
+
+async function pushAll(): Promise<OpenRepository> {
   const refs = (await git(dir, "for-each-ref", "--format=%(refname) %(objectname)")).split("\n");
   const pushed = new PushedRepository();
   await pushed.pushFrom(dir, Object.fromEntries(refs.map((line) => line.split(" ") as [string, string])));
-  repository = new OpenRepository(pushed.repository.state, ANYONE, async () => undefined);
-});
+  return new OpenRepository(pushed.repository.state, ANYONE, async () => undefined);
+}
 
 async function askGit(commit: string, path: string, ...args: string[]): Promise<string[]> {
   return readPorcelain(await git(dir, "blame", "--porcelain", ...args, commit, "--", path));
@@ -92,6 +99,30 @@ test("some lines alone", async () => {
   expect(spreadRanges(ranges)).toEqual(await askGit(commit, path, "-L5,9"));
   const { ranges: tail } = await blame(repository, { commit, path, lines: [2, 1_000_000] });
   expect(spreadRanges(tail)).toEqual(await askGit(commit, path, "-L2,"));
+});
+
+test("what a try has found is kept: the next goes on, whatever else was asked", async () => {
+  const commit = await git(dir, "rev-parse", `b${COMMITS}`);
+  const path = await findFile(commit);
+  const fresh = await pushAll();
+  const { graph, objects } = fresh.tables;
+  const position = graph.position(objects.find(Buffer.from(commit, "hex"))!.number);
+  const lines = { line: 0, start: 0, count: (await git(dir, "show", `${commit}:${path}`)).split("\n").length };
+  const walk = async (range: BlamedLines, isAll: boolean): Promise<Blame[]> =>
+    // A single step: a try ends after the commit at which it began.
+    new BlameWalk(fresh, new WorkBudget(1)).run(position, path, range, isAll);
+  const open = (blames: readonly Blame[]): number => blames.filter(({ isOpen }) => isOpen).length;
+  let [all, some] = [await walk(lines, true), await walk({ ...lines, count: 3 }, false)];
+  expect(open(all)).toBeGreaterThan(0);
+  for (let tries = 0; open(all) > 0; tries++) {
+    expect(tries).toBeLessThan(2 * COMMITS);
+    all = await walk(lines, true);
+    some = await walk({ ...lines, count: 3 }, false);
+  }
+  expect(open(some)).toBe(0);
+  const { ranges, truncated } = await blame(fresh, { commit, path, lines: null });
+  expect(truncated).toBe(false);
+  expect(spreadRanges(ranges)).toEqual(await askGit(commit, path));
 });
 
 test("what has no lines to blame is refused", async () => {

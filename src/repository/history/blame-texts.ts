@@ -1,0 +1,125 @@
+import { GitError } from "../../format/errors.ts";
+import type { ObjectNumber } from "../../store/numbers/kinds.ts";
+import { NumberSet } from "../../store/numbers/number-set.ts";
+import type { LineChange } from "../diff/line-diff.ts";
+import { MAX_DIFF_STEPS } from "../diff/line-diff.ts";
+import { type NumberedLines, VersionLines } from "../diff/version-lines.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
+import { stepsToRead, type WorkBudget } from "../pacing/work-budget.ts";
+import { ByteCache } from "../pack-bytes/byte-cache.ts";
+import type { WholeObject } from "../pack-bytes/delta-chains.ts";
+
+/** The most bytes, and lines, of a version whose lines are traced. */
+const MAX_FILE_BYTES = 4 * 1024 * 1024;
+const MAX_FILE_LINES = 500_000;
+
+/** Bytes of the versions that are read in one batch. */
+const BATCH_BYTES = 4 * 1024 * 1024;
+
+/** Bytes of versions kept as they were read, and of those kept as lines: a version is compared with
+ * its child and then with its parent. */
+const READ_BYTES = 8 * 1024 * 1024;
+const LINES_BYTES = 8 * 1024 * 1024;
+
+/** Bytes of the numbering of lines beyond which a new one begins. */
+const NUMBERING_BYTES = 16 * 1024 * 1024;
+
+/** Steps of a comparison, and bytes looked at and split, in the time of one of `WorkBudget`'s. */
+const DIFF_STEPS_PER_STEP = 500;
+const BYTES_PER_STEP = 64 * 1024;
+const SPLIT_BYTES_PER_STEP = 4 * 1024;
+
+/** The versions of a file that a blame compares. */
+export class BlameTexts {
+  readonly #repository: OpenRepository;
+  readonly #budget: WorkBudget;
+  readonly #read = new ByteCache<Uint8Array>(READ_BYTES);
+  #lines = new ByteCache<NumberedLines>(LINES_BYTES);
+  #versions = new VersionLines();
+  /** The version that was numbered last. */
+  #last: NumberedLines | undefined;
+
+  constructor(repository: OpenRepository, budget: WorkBudget) {
+    this.#repository = repository;
+    this.#budget = budget;
+  }
+
+  /** The changes from one version to the next, as git's blame finds them.
+   * @param old object number of a blob
+   * @param ahead the versions that are likely to be compared next, which are read together
+   * @throws GitError "too-large", "storage-failed" */
+  async compare(old: ObjectNumber, next: ObjectNumber, ahead: () => ObjectNumber[]): Promise<LineChange[]> {
+    if (this.#versions.sizeBytes > NUMBERING_BYTES) {
+      this.#versions = new VersionLines();
+      this.#lines = new ByteCache(LINES_BYTES);
+      this.#last = undefined;
+    }
+    const after = await this.#number(next, this.#last, ahead);
+    const before = await this.#number(old, after, ahead);
+    const effort = { stepsLeft: MAX_DIFF_STEPS };
+    const changes = this.#versions.compare(before, after, effort);
+    await this.#budget.step(1 + Math.ceil((MAX_DIFF_STEPS - effort.stepsLeft) / DIFF_STEPS_PER_STEP));
+    return changes;
+  }
+
+  async #number(
+    blob: ObjectNumber,
+    near: NumberedLines | undefined,
+    ahead: () => ObjectNumber[],
+  ): Promise<NumberedLines> {
+    const kept = this.#lines.get(String(blob));
+    if (kept !== undefined) return (this.#last = kept);
+    const bytes = await this.#text(blob, ahead);
+    const numbered = this.#versions.number(bytes, near);
+    const { count } = numbered.lines;
+    if (count > MAX_FILE_LINES) {
+      throw new GitError("too-large", { what: "a version of the file (lines)", limit: MAX_FILE_LINES, actual: count });
+    }
+    this.#read.delete(String(blob));
+    this.#lines.set(String(blob), numbered, bytes.length + 8 * count);
+    await this.#budget.step(
+      Math.ceil(bytes.length / BYTES_PER_STEP) + Math.ceil(numbered.workBytes / SPLIT_BYTES_PER_STEP),
+    );
+    return (this.#last = numbered);
+  }
+
+  /** Reads a version, together with those likely to be compared next. */
+  async #text(blob: ObjectNumber, ahead: () => ObjectNumber[]): Promise<Uint8Array> {
+    const kept = this.#read.get(String(blob));
+    if (kept !== undefined) return kept;
+    const isUnread = (number: ObjectNumber): boolean =>
+      number !== 0 && this.#read.get(String(number)) === undefined && this.#lines.get(String(number)) === undefined;
+    let text: Uint8Array | undefined;
+    for await (const [number, { bytes }] of readTexts(
+      this.#repository,
+      blob,
+      new Set([blob, ...ahead().filter(isUnread)]),
+    )) {
+      if (number === blob) text = bytes;
+      this.#read.set(String(number), bytes, bytes.length);
+      await this.#budget.step(stepsToRead(bytes.length));
+    }
+    return text!;
+  }
+}
+
+/** Reads versions of a file, as many as may be in memory together.
+ * @param needed one of `blobs`, which is read in any case
+ * @throws GitError "too-large", "storage-failed" */
+export function readTexts(
+  { reader, tables }: OpenRepository,
+  needed: ObjectNumber,
+  blobs: ReadonlySet<ObjectNumber>,
+): AsyncGenerator<[number: ObjectNumber, object: WholeObject], void, void> {
+  const { number, size } = tables.objects.locate(NumberSet.fromUnsorted(blobs));
+  const sizes = new Map(Array.from(number, (one, i) => [one, size[i]!]));
+  let sizeBytes = sizes.get(needed)!;
+  if (sizeBytes > MAX_FILE_BYTES) {
+    throw new GitError("too-large", { what: "a version of the file", limit: MAX_FILE_BYTES, actual: sizeBytes });
+  }
+  const read = [needed];
+  for (const blob of blobs) {
+    if (blob !== needed && (sizeBytes += sizes.get(blob)!) <= BATCH_BYTES) read.push(blob);
+  }
+  return reader.readEach(NumberSet.fromUnsorted(read));
+}
