@@ -110,24 +110,53 @@ export class IndexerInstance {
   }
 }
 
-/** Linear memory never shrinks: an instance that grew beyond this is dropped after its pack. */
-const MAX_IDLE_BYTES = 8 * 1024 * 1024;
-const MAX_IDLE_INSTANCES = 4;
+/** Linear memory never shrinks, and what is dropped stands until garbage is collected, which may be
+ * minutes later. So one instance that grew beyond this is kept for the next large pack. */
+const SMALL_BYTES = 8 * 1024 * 1024;
+const MAX_SMALL_IDLE = 4;
 
 /** Instances not in use. */
 const idle = new WeakMap<WebAssembly.Module, IndexerInstance[]>();
 
-/** Takes an instance that waits, or makes one. */
-export function takeInstance(module: WebAssembly.Module): IndexerInstance {
+/** The instance that waits for the next large pack. It makes way for what needs its memory. */
+let large: { readonly module: WebAssembly.Module; readonly instance: IndexerInstance } | null = null;
+
+/** The memory of the large instance that waits. Like a cache, it can be dropped. */
+export const IDLE_INDEXER = {
+  /** Bytes; 0: none waits. */
+  get sizeBytes(): number {
+    return large === null ? 0 : bytesOf(large.instance);
+  },
+  /** Drops it if it is larger. */
+  shrink(limitBytes: number): void {
+    if (large !== null && bytesOf(large.instance) > limitBytes) large = null;
+  },
+};
+
+/** Takes an instance that waits, or makes one.
+ * @param isLarge whether it may be the large one: its pack has the memory for that */
+export function takeInstance(module: WebAssembly.Module, isLarge: boolean): IndexerInstance {
+  if (isLarge && large?.module === module) {
+    const { instance } = large;
+    large = null;
+    return instance;
+  }
   return idle.get(module)?.pop() ?? new IndexerInstance(module);
 }
 
-/** Has an instance wait for the next pack, unless enough do or it has grown too large. */
+/** Has an instance wait for the next pack, unless enough do. */
 export function returnInstance(module: WebAssembly.Module, instance: IndexerInstance): void {
   instance.readBack = () => 0;
   instance.pages = null;
+  if (bytesOf(instance) > SMALL_BYTES) {
+    if (bytesOf(instance) > IDLE_INDEXER.sizeBytes) large = { module, instance };
+    return;
+  }
   const waiting = idle.get(module) ?? [];
-  const { byteLength } = instance.exports.memory.buffer;
-  if (byteLength <= MAX_IDLE_BYTES && waiting.length < MAX_IDLE_INSTANCES) waiting.push(instance);
+  if (waiting.length < MAX_SMALL_IDLE) waiting.push(instance);
   idle.set(module, waiting);
+}
+
+function bytesOf({ exports }: IndexerInstance): number {
+  return exports.memory.buffer.byteLength;
 }

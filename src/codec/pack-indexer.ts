@@ -46,6 +46,9 @@ export interface PackIndexerOptions {
   /** Memory for contents kept as delta bases (bytes, a multiple of 64): a small push needs
    * little. */
   ringBytes: number;
+  /** Whether memory for large tables is reserved: then it may begin with the memory of the last
+   * large pack. */
+  hasManyObjects?: boolean;
   /** Bit mask of fsck messages that refuse the pack. */
   refused: bigint;
   readBack: ReadBack;
@@ -66,7 +69,7 @@ export class PackIndexer {
     const { limits, readBack } = options;
     this.#module = module;
     this.#limits = limits;
-    this.#instance = takeInstance(module);
+    this.#instance = takeInstance(module, options.hasManyObjects === true);
     this.#instance.readBack = readBack;
     this.#instance.pages = options.pages;
     this.#exports = this.#instance.exports;

@@ -1,5 +1,5 @@
 import type { ByteRange } from "../../format/byte-range.ts";
-import { MAX_PUT_BYTES, STREAM_THRESHOLD_BYTES } from "../../format/limits.ts";
+import { COMMON_MEMORY_BYTES, MAX_PUT_BYTES, STREAM_THRESHOLD_BYTES } from "../../format/limits.ts";
 import { type ChunkStore, newChunkCounters } from "../../store/chunks/chunk-store.ts";
 import { openInWindows } from "../../store/chunks/open-in-windows.ts";
 import type { StoredLfsObject } from "../../store/lfs/lfs-table.ts";
@@ -56,7 +56,7 @@ export class BlobReader {
   async open(plan: BlobPlan, sizes: readonly number[]): Promise<OpenBlobs> {
     const { chains, rows } = plan;
     if (rows.length === 1 && sizes[0]! > HELD_BYTES && !isStreamed(chainBase(chains, rows[0]!), sizes[0]!))
-      this.#lease ??= await ISOLATE_MEMORY.take(HELD_COPIES * sizes[0]!, HELD_WAIT_MS);
+      this.#lease ??= await ISOLATE_MEMORY.take(Math.min(HELD_COPIES * sizes[0]!, COMMON_MEMORY_BYTES), HELD_WAIT_MS);
     const needed = new Set<number>();
     for (const [i, row] of rows.entries()) {
       if (isStreamed(chainBase(chains, row), sizes[i]!)) continue;

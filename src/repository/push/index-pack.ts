@@ -88,8 +88,10 @@ class Indexing {
       this.#keepResident(memory);
       const isContended = () => largePacks.isWanted || this.#memory.isWanted;
       if (!isSmall) this.#source.demandPace?.(() => (isContended() ? MIN_CONTENDED_BYTES : 0));
-      indexer = new PackIndexer(this.#options.module, this.#indexerOptions(isSmall));
-      await this.#holdOutgrown(indexer, decodePackHeader(first));
+      const hasManyObjects = memory.outgrows(0, decodePackHeader(first));
+      if (hasManyObjects) await memory.takeLarge(() => permit.renew());
+      indexer = new PackIndexer(this.#options.module, { ...this.#indexerOptions(isSmall), hasManyObjects });
+      if (hasManyObjects) await this.#hold(indexer);
       return { ...(await this.#indexWith(indexer, first)), release };
     } catch (error) {
       release();
@@ -171,7 +173,7 @@ class Indexing {
       residentBytes + this.#memory.freeBytes,
     );
     this.#writer.limitResident(Math.max(0, freeBytes));
-    await this.#holdOutgrown(indexer, 0);
+    if (this.#memory.outgrows(indexer.memoryBytes, 0)) await this.#hold(indexer);
   }
 
   /** The bytes of the pack that the writer keeps make way for other requests. */
@@ -188,10 +190,6 @@ class Indexing {
   #renew(): void {
     this.#permit?.renew();
     this.#memory.renew();
-  }
-
-  async #holdOutgrown(indexer: PackIndexer, objects: number): Promise<void> {
-    if (this.#memory.outgrows(indexer.memoryBytes, objects)) await this.#hold(indexer);
   }
 
   /** Waits for the memory of large objects and tables. The larger the tables, the smaller the blobs

@@ -1,5 +1,9 @@
+import { IDLE_INDEXER } from "../../codec/indexer-instance.ts";
 import { LARGE_MEMORY_BYTES } from "../../format/limits.ts";
 import { ISOLATE_MEMORY, type Lease, type MemoryBudget, type Spare } from "../pacing/memory-budget.ts";
+
+// After the caches, which make way first.
+ISOLATE_MEMORY.keep(IDLE_INDEXER);
 
 const MIB = 1024 * 1024;
 
@@ -7,11 +11,11 @@ const MIB = 1024 * 1024;
  * `FREE_CONTENT_BYTES` and tables of about 10,000 objects; for a large push also the open chunk and
  * those being written. */
 const SMALL_PUSH_BYTES = 8 * MIB;
-const LARGE_PUSH_BYTES = 28 * MIB;
+const LARGE_PUSH_BYTES = 26 * MIB;
 
 /** Bytes of the module above which a push needs the large part, besides its writer's memory. */
 const SMALL_MODULE_BYTES = 7 * MIB;
-const LARGE_MODULE_BYTES = 17 * MIB;
+const LARGE_MODULE_BYTES = 15 * MIB;
 
 /** A pack with more objects will need larger tables than that. */
 const MANY_OBJECTS = 25_000;

@@ -1,6 +1,7 @@
 // The memory of an isolate, handed out in bytes: a request without memory waits, for a limited
 // time.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { COMMON_MEMORY_BYTES, LARGE_MEMORY_BYTES } from "../../../src/format/limits.ts";
 import { ByteCache } from "../../../src/repository/pack-bytes/byte-cache.ts";
 import { MemoryBudget } from "../../../src/repository/pacing/memory-budget.ts";
 import { PushMemory } from "../../../src/repository/push/push-memory.ts";
@@ -17,6 +18,10 @@ afterEach(() => {
 
 /** Runs all pending promise callbacks. */
 const settle = () => vi.advanceTimersByTimeAsync(0);
+
+test("what requests share, and what runtime and code take without them, is what the platform gives", () => {
+  expect(COMMON_MEMORY_BYTES + LARGE_MEMORY_BYTES).toBeLessThanOrEqual((128 - 32) * MIB);
+});
 
 test("what does not fit waits until enough was given back, and who needs less is not held up by it", async () => {
   const budget = new MemoryBudget(100, 10);
@@ -74,7 +79,7 @@ test("who is silent for two minutes counts as dead; what it had goes to who wait
 });
 
 test("two pushes that both outgrow their part come one after the other, and neither's own part lapses meanwhile", async () => {
-  const budget = new MemoryBudget(64 * MIB, 44 * MIB);
+  const budget = new MemoryBudget(52 * MIB, 44 * MIB);
   const [a, b] = [await PushMemory.take(false, budget), await PushMemory.take(false, budget)];
   await a.takeLarge(() => undefined);
   let hasB = false;
@@ -84,10 +89,10 @@ test("two pushes that both outgrow their part come one after the other, and neit
     a.renew();
   }
   expect([hasB, a.isWanted, b.isWanted]).toEqual([false, true, false]);
-  expect(budget.takenBytes).toBe(100 * MIB);
+  expect(budget.takenBytes).toBe(96 * MIB);
   a.free();
   await waiting;
-  expect(budget.takenBytes).toBe(72 * MIB);
+  expect(budget.takenBytes).toBe(70 * MIB);
   b.free();
   expect(budget.takenBytes).toBe(0);
 });
