@@ -11,21 +11,25 @@ const INTERVAL_MS = 20;
 /** Samples an isolate's memory. */
 export class IsolateWatch {
   readonly #inspector: Inspector;
+  readonly #collects: boolean;
   #peakBytes = 0;
   #isEnded = false;
   #looking: Promise<void> = Promise.resolve();
 
-  private constructor(inspector: Inspector) {
+  private constructor(inspector: Inspector, collects: boolean) {
     this.#inspector = inspector;
+    this.#collects = collects;
   }
 
   /** @param port of the inspector
    * @param worker the Worker's name
+   * @param collects whether garbage is collected before each sample: then what nobody refers to is
+   * not counted
    * @throws Error if there is no such isolate */
-  static async begin(port: number, worker: string): Promise<IsolateWatch> {
+  static async begin(port: number, worker: string, collects = true): Promise<IsolateWatch> {
     const target = (await listTargets(port)).find(({ id }) => id === `core:user:${worker}`);
     if (target === undefined) throw new Error(`the inspector knows no Worker ${worker}`);
-    const watch = new IsolateWatch(await Inspector.connect(target.webSocketDebuggerUrl));
+    const watch = new IsolateWatch(await Inspector.connect(target.webSocketDebuggerUrl), collects);
     watch.#looking = watch.#look();
     return watch;
   }
@@ -44,7 +48,7 @@ export class IsolateWatch {
       // Unreferenced memory is not counted as needed: under a memory limit, V8 frees it in time.
       // Sent together, so that no work of the isolate comes between the two.
       const [, answer] = await Promise.all([
-        this.#inspector.call("HeapProfiler.collectGarbage"),
+        this.#collects ? this.#inspector.call("HeapProfiler.collectGarbage") : null,
         this.#inspector.call("Runtime.getHeapUsage"),
       ]);
       const usage = answer as Record<string, number>;
