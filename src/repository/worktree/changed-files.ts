@@ -1,8 +1,9 @@
 import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { GitError } from "../../format/errors.ts";
 import { checkLimit } from "../../format/limits.ts";
-import { concatOids, equalOids, type Oid, OID_BYTES, toHex } from "../../format/oid.ts";
-import { isTreeMode, parseTree, type TreeEntry, typeOfMode } from "../../format/tree.ts";
+import { concatOids, type Oid, OID_BYTES, toHex } from "../../format/oid.ts";
+import { isTreeMode, type TreeEntry, typeOfMode } from "../../format/tree.ts";
+import { TreeCursor } from "../../format/tree-cursor.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { FileChange } from "../../store/jobs/worktree-table.ts";
 import type { ObjectReader, ObjectTables } from "../objects/object-reader.ts";
@@ -16,7 +17,10 @@ const BATCH_TREES = 500;
  * row. */
 const PLACE_BYTES = 64;
 
-/** Bytes of the trees that are read together: they are in memory, parsed. */
+/** Entries that are compared before others may be served. */
+const SLICE_ENTRIES = 64;
+
+/** Bytes of the trees that are read together: they are in memory. */
 const BATCH_BYTES = 32 * 1024 * 1024;
 
 /** A directory that differs between two trees; 0: missing in that one. */
@@ -49,13 +53,15 @@ export async function findChangedFiles(
   const changes: FileChange[] = [];
   const left: ChangedDirectory[] = from === to ? [] : [{ path: "", from, to }];
   let pathBytes = 0;
+  const count = (bytes: number): void => {
+    pathBytes += bytes;
+    checkLimit("a worktree's paths (bytes)", limitBytes, pathBytes);
+  };
   // Reads from memory or SQLite alone never let other requests run.
   const slice = new TimeSlice();
   for (; left.length > 0; await slice.pause()) {
     // Taking the last found keeps the list short.
-    const entries = await compareDirectories(reader, objects, left.splice(-BATCH_TREES));
-    for (const { path } of entries) pathBytes += path.length + PLACE_BYTES;
-    checkLimit("a worktree's paths (bytes)", limitBytes, pathBytes);
+    const entries = await compareDirectories(reader, objects, left.splice(-BATCH_TREES), slice, count);
     const find = findObjects(objects, entries);
     entries.forEach(({ path, from, to }, i) => {
       const before = kindOf(from);
@@ -76,19 +82,56 @@ export async function findChangedFiles(
   return changes;
 }
 
-/** Compares directories entry by entry.
- * @throws GitError "too-large" when their trees are too large */
+/** Compares directories entry by entry. A name that is a file on one side and a directory on the
+ * other is two entries.
+ * @param count receives the bytes that a path counts for, before it is kept
+ * @throws GitError "too-large" when their trees are too large, and as `count` */
 async function compareDirectories(
   reader: ObjectReader,
   objects: ObjectTables["objects"],
   directories: readonly ChangedDirectory[],
+  slice: TimeSlice,
+  count: (bytes: number) => void,
 ): Promise<ChangedEntry[]> {
-  const trees = new Map<ObjectNumber, Map<string, TreeEntry>>([[0, new Map()]]);
+  const trees = await readTrees(reader, objects, directories);
+  const changed: ChangedEntry[] = [];
+  let visited = 0;
+  for (const { path, from, to } of directories) {
+    const before = new TreeCursor(trees.get(from)!);
+    const after = new TreeCursor(trees.get(to)!);
+    while (before.bytesLeft + after.bytesLeft > 0) {
+      const order = before.compare(after);
+      if (order !== 0 || before.mode !== after.mode || !before.isSameAs(after)) {
+        const name = order <= 0 ? before.name : after.name;
+        count(path.length + name.length + PLACE_BYTES);
+        changed.push({
+          path: path + name,
+          from: order <= 0 ? before.entry : undefined,
+          to: order >= 0 ? after.entry : undefined,
+        });
+      }
+      if (order <= 0) before.advance();
+      if (order >= 0) after.advance();
+      if (++visited % SLICE_ENTRIES === 0) await slice.pause();
+    }
+  }
+  return changed;
+}
+
+/** Reads the trees of both sides.
+ * @returns their contents; object 0 is an empty tree
+ * @throws GitError "too-large" when they are too large together */
+async function readTrees(
+  reader: ObjectReader,
+  objects: ObjectTables["objects"],
+  directories: readonly ChangedDirectory[],
+): Promise<Map<ObjectNumber, Uint8Array>> {
+  const trees = new Map<ObjectNumber, Uint8Array>([[0, new Uint8Array()]]);
   let sizeBytes = 0;
   const take = (number: ObjectNumber, content: Uint8Array): void => {
     sizeBytes += content.length;
     checkLimit("trees (bytes)", BATCH_BYTES, sizeBytes);
-    trees.set(number, new Map(parseTree(content).map((entry) => [entry.name, entry])));
+    trees.set(number, content);
   };
   const numbers = [...new Set(directories.flatMap(({ from, to }) => [from, to]))].sort((a, b) => a - b);
   const wanted = numbers.filter((number) => number !== 0);
@@ -101,20 +144,7 @@ async function compareDirectories(
     else take(number, kept);
   });
   for await (const [number, { bytes }] of reader.readEach(NumberSet.fromSorted(asked))) take(number, bytes);
-  const changed: ChangedEntry[] = [];
-  for (const directory of directories) {
-    const before = trees.get(directory.from)!;
-    const after = trees.get(directory.to)!;
-    for (const [name, to] of after) {
-      const from = before.get(name);
-      if (from !== undefined && from.mode === to.mode && equalOids(from.oid, to.oid)) continue;
-      changed.push({ path: directory.path + name, from, to });
-    }
-    for (const [name, from] of before) {
-      if (!after.has(name)) changed.push({ path: directory.path + name, from, to: undefined });
-    }
-  }
-  return changed;
+  return trees;
 }
 
 /** Looks up the ids in entries.
