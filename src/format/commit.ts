@@ -14,23 +14,61 @@ export interface Commit {
   readonly message: Uint8Array;
 }
 
+/** A commit as it was read. */
+export interface ParsedCommit extends Commit {
+  /** How many there are; `parents` has the first of them. */
+  readonly parentCount: number;
+  /** Whether there are more headers than `extraHeaders` has. */
+  readonly hasMoreHeaders: boolean;
+}
+
+/** What the first bytes of a commit tell. */
+export interface CommitHead extends Pick<ParsedCommit, "tree" | "parents" | "parentCount" | "extraHeaders"> {
+  /** Null: not within these bytes. */
+  readonly author: Ident | null;
+  readonly committer: Ident | null;
+  /** As far as it is within these bytes; null: it begins behind them. */
+  readonly message: Uint8Array | null;
+}
+
 /** Parses a commit's content. Accepts everything that passes git's fsck.
+ * @param parents how many are read
  * @throws GitError "corrupt-object" if tree, author or committer are missing or unreadable */
-export function parseCommit(content: Uint8Array): Commit {
+export function parseCommit(content: Uint8Array, parents = Infinity): ParsedCommit {
   const headers = new HeaderReader("commit", content);
-  const tree = headers.toOid(headers.demand("tree"));
-  const parents: Oid[] = [];
-  for (let parent = headers.take("parent"); parent !== null; parent = headers.take("parent")) {
-    parents.push(headers.toOid(parent));
-  }
+  const start = readStart(headers, parents);
   return {
-    tree,
-    parents,
+    ...start,
     author: headers.toIdent(headers.demand("author")),
     committer: headers.toIdent(headers.demand("committer")),
     extraHeaders: headers.rest(),
+    hasMoreHeaders: headers.hasMore,
     message: headers.body,
   };
+}
+
+/** Parses the first bytes of a commit.
+ * @param content at least its tree
+ * @param isWhole whether that is all of it
+ * @param parents how many are read
+ * @throws GitError as `parseCommit` */
+export function parseCommitHead(content: Uint8Array, isWhole: boolean, parents: number): CommitHead {
+  const headers = new HeaderReader("commit", content, isWhole);
+  const start = readStart(headers, parents);
+  const read = (name: string): Ident | null => {
+    const line = headers.isOpen ? headers.take(name) : headers.demand(name);
+    return line === null ? null : headers.toIdent(line);
+  };
+  const author = read("author");
+  const committer = author === null ? null : read("committer");
+  const extraHeaders = committer === null ? [] : headers.rest();
+  return { ...start, author, committer, extraHeaders, message: headers.isOpen ? null : headers.body };
+}
+
+function readStart(headers: HeaderReader, most: number): Pick<ParsedCommit, "tree" | "parents" | "parentCount"> {
+  const tree = headers.toOid(headers.demand("tree"));
+  const { values, count } = headers.takeEach("parent", most);
+  return { tree, parents: values.map((parent) => headers.toOid(parent)), parentCount: count };
 }
 
 /** Encodes a commit's content.

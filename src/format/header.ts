@@ -1,8 +1,12 @@
-import { LF } from "./ascii.ts";
+import { LF, SPACE } from "./ascii.ts";
 import { fromByteString, toByteString } from "./byte-string.ts";
 import { GitError } from "./errors.ts";
+import { MAX_CONTINUATION_LINES, MAX_EXTRA_HEADER_BYTES, MAX_EXTRA_HEADERS } from "./shown-limits.ts";
 import { fromHex, isHexOid, type Oid } from "./oid.ts";
 import { type Ident, parseIdent } from "./ident.ts";
+
+/** Characters of a value that an error quotes. */
+const MAX_QUOTED = 200;
 
 /** One header of a commit or tag. A value of several lines (`gpgsig`, `mergetag`) contains LFs, but
  * not the one that ends the header. */
@@ -13,30 +17,62 @@ export interface Header {
   readonly value: string;
 }
 
-/** Reads the headers of a commit or tag one by one, in the order that the type requires. */
+/** Reads the headers of a commit or tag one by one, in the order that the type requires. It visits
+ * no line that is not asked for: a header may have millions of them. */
 export class HeaderReader {
   readonly #type: "commit" | "tag";
-  readonly #headers: Header[];
-  #next = 0;
+  readonly #content: Uint8Array;
+  /** Offset of the blank line, or of the content's end. */
+  readonly #end: number;
+  readonly #isWhole: boolean;
+  #at = 0;
+  #linesLeft = MAX_CONTINUATION_LINES;
   /** The message after the blank line. A view of the content. */
   readonly body: Uint8Array;
 
   /** @param content of the object
+   * @param isWhole whether that is all of it, rather than its first bytes
    * @throws GitError "corrupt-object" if it begins with a continuation line */
-  constructor(type: "commit" | "tag", content: Uint8Array) {
+  constructor(type: "commit" | "tag", content: Uint8Array, isWhole = true) {
     this.#type = type;
-    const headersEnd = findBlankLine(content);
-    this.#headers = splitHeaders(toByteString(content.subarray(0, headersEnd)));
-    this.body = content.subarray(headersEnd + 1);
-    if (this.#headers[0]?.name === "") throw this.corrupt("it begins with a blank");
+    this.#content = content;
+    this.#isWhole = isWhole;
+    this.#end = findBlankLine(content);
+    this.body = content.subarray(this.#end + 1);
+    if (content[0] === SPACE) throw this.corrupt("it begins with a blank");
+  }
+
+  /** Whether the headers go on beyond the bytes that are there. */
+  get isOpen(): boolean {
+    return !this.#isWhole && this.#end === this.#content.length;
+  }
+
+  /** Whether there are headers that were not taken. */
+  get hasMore(): boolean {
+    return this.#at < this.#end || this.isOpen;
   }
 
   /** Takes the next header if it has this name. */
   take(name: string): string | null {
-    const header = this.#headers[this.#next];
-    if (header?.name !== name) return null;
-    this.#next++;
-    return header.value;
+    const start = this.#valueStart(name);
+    const end = start === null ? null : this.#valueEnd(start);
+    if (start === null || end === null) return null;
+    this.#at = end + 1;
+    return this.#text(start, end);
+  }
+
+  /** Takes the next headers, as long as they have this name.
+   * @param most how many values are returned
+   * @returns and how many there are */
+  takeEach(name: string, most: number): { values: string[]; count: number } {
+    const values: string[] = [];
+    for (let count = 0; ; count++) {
+      const start = this.#valueStart(name);
+      const end = start === null ? null : this.#valueEnd(start);
+      if (start === null || end === null) return { values, count };
+      if (count < most) values.push(this.#text(start, end));
+      this.#at = end + 1;
+    }
   }
 
   /** Takes the next header, which must have this name.
@@ -52,7 +88,7 @@ export class HeaderReader {
    * @throws GitError "corrupt-object" */
   toOid(hex: string): Oid {
     const digits = hex.toLowerCase();
-    if (!isHexOid(digits)) throw this.corrupt(`'${hex}' is not an object id`);
+    if (!isHexOid(digits)) throw this.corrupt(`'${shorten(hex)}' is not an object id`);
     return fromHex(digits);
   }
 
@@ -60,18 +96,56 @@ export class HeaderReader {
    * @throws GitError "corrupt-object" */
   toIdent(line: string): Ident {
     const ident = parseIdent(line);
-    if (ident === null) throw this.corrupt(`'${line}' is not an identity`);
+    if (ident === null) throw this.corrupt(`'${shorten(line)}' is not an identity`);
     return ident;
   }
 
-  /** The remaining headers, in order. */
+  /** The remaining headers, in order, as far as `MAX_EXTRA_HEADERS` and `MAX_EXTRA_HEADER_BYTES`
+   * allow. */
   rest(): Header[] {
-    return this.#headers.slice(this.#next);
+    const headers: Header[] = [];
+    const last = this.#at + MAX_EXTRA_HEADER_BYTES;
+    while (this.#at < this.#end && headers.length < MAX_EXTRA_HEADERS) {
+      const end = this.#valueEnd(this.#at);
+      if (end === null || end > last) break;
+      const space = this.#content.subarray(this.#at, end).indexOf(SPACE);
+      const lf = this.#content.subarray(this.#at, end).indexOf(LF);
+      const isBare = space === -1 || (lf !== -1 && lf < space);
+      const nameEnd = !isBare ? this.#at + space : lf === -1 ? end : this.#at + lf;
+      headers.push({ name: this.#text(this.#at, nameEnd), value: this.#text(nameEnd + 1, end) });
+      this.#at = end + 1;
+    }
+    return headers;
   }
 
   /** An error about this object. */
   corrupt(reason: string): GitError {
     return new GitError("corrupt-object", { type: this.#type, reason });
+  }
+
+  /** Where the value of the next header begins; null: it has another name, or there is none. */
+  #valueStart(name: string): number | null {
+    const at = this.#at;
+    for (let i = 0; i < name.length; i++) if (this.#content[at + i] !== name.charCodeAt(i)) return null;
+    const after = at + name.length;
+    if (after > this.#end) return null;
+    if (this.#content[after] === SPACE) return after + 1;
+    return after === this.#end || this.#content[after] === LF ? after : null;
+  }
+
+  /** Where a header ends, with the lines that continue it; null: beyond the bytes that are there,
+   * or behind too many lines. */
+  #valueEnd(start: number): number | null {
+    let lf = this.#content.indexOf(LF, start);
+    for (; lf !== -1 && lf + 1 < this.#end && this.#content[lf + 1] === SPACE; lf = this.#content.indexOf(LF, lf + 1)) {
+      if (--this.#linesLeft < 0) return null;
+    }
+    if (lf === -1 && !this.#isWhole) return null;
+    return lf === -1 ? this.#end : Math.min(lf, this.#end);
+  }
+
+  #text(start: number, end: number): string {
+    return toByteString(this.#content.subarray(start, end)).replaceAll("\n ", "\n");
   }
 }
 
@@ -89,17 +163,11 @@ export function encodeHeaders(headers: readonly Header[], message: Uint8Array): 
 /** Offset of the LF that is the blank line; the content's end if there is none. */
 export function findBlankLine(content: Uint8Array): number {
   if (content[0] === LF) return 0;
-  for (let lf = content.indexOf(LF); lf !== -1; lf = content.indexOf(LF, lf + 1)) {
-    if (content[lf + 1] === LF) return lf + 1;
-  }
-  return content.length;
+  const at = Buffer.from(content.buffer, content.byteOffset, content.length).indexOf("\n\n");
+  return at === -1 ? content.length : at + 1;
 }
 
-function splitHeaders(block: string): Header[] {
-  const lines = (block.endsWith("\n") ? block.slice(0, -1) : block).split(/\n(?! )/);
-  return lines.map((line) => {
-    const space = line.indexOf(" ");
-    const name = space === -1 ? line : line.slice(0, space);
-    return { name, value: line.slice(name.length + 1).replaceAll("\n ", "\n") };
-  });
+/** For a message. */
+function shorten(value: string): string {
+  return value.length <= MAX_QUOTED ? value : `${value.slice(0, MAX_QUOTED)}…`;
 }

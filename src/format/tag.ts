@@ -17,22 +17,39 @@ export interface Tag {
   readonly message: Uint8Array;
 }
 
+/** What the first bytes of a tag tell. */
+export interface TagHead extends Pick<Tag, "object" | "type" | "name" | "extraHeaders"> {
+  /** Null also if it is not within these bytes. */
+  readonly tagger: Ident | null;
+  /** As far as it is within these bytes; null: it begins behind them. */
+  readonly message: Uint8Array | null;
+}
+
 /** Parses a tag's content. Accepts everything that passes git's fsck.
  * @throws GitError "corrupt-object" if object, type or name are missing or unreadable */
 export function parseTag(content: Uint8Array): Tag {
-  const headers = new HeaderReader("tag", content);
+  const { message, ...head } = parseTagHead(content, true);
+  return { ...head, message: message! };
+}
+
+/** Parses the first bytes of a tag.
+ * @param content at least its object and type
+ * @param isWhole whether that is all of it
+ * @throws GitError as `parseTag` */
+export function parseTagHead(content: Uint8Array, isWhole: boolean): TagHead {
+  const headers = new HeaderReader("tag", content, isWhole);
   const object = headers.toOid(headers.demand("object"));
   const type = headers.demand("type");
-  if (!isObjectType(type)) throw headers.corrupt(`'${type}' is not an object type`);
-  const name = headers.demand("tag");
+  if (!isObjectType(type)) throw headers.corrupt(`'${type.slice(0, 20)}' is not an object type`);
+  const name = headers.isOpen ? headers.take("tag") : headers.demand("tag");
   const tagger = headers.take("tagger");
   return {
     object,
     type,
-    name,
+    name: name ?? "",
     tagger: tagger === null ? null : headers.toIdent(tagger),
     extraHeaders: headers.rest(),
-    message: headers.body,
+    message: headers.isOpen ? null : headers.body,
   };
 }
 

@@ -40,7 +40,7 @@ import { mergeBase } from "./history/merge-base.ts";
 import { listDirectory, listFiles, listTree } from "./files/list-files.ts";
 import { locateBlob, locateFile } from "./files/locate-file.ts";
 import { planFiles } from "./files/plan-files.ts";
-import { readObject } from "./files/read-object.ts";
+import { readCommit, readTag } from "./files/read-object.ts";
 import { maintain } from "./maintenance/maintain.ts";
 import { maintenance } from "./maintenance/status.ts";
 import { merge } from "./merge/merge-branch.ts";
@@ -152,7 +152,8 @@ const CALLS = {
   locateBlob,
   locateFile,
   planFiles,
-  readObject,
+  readCommit,
+  readTag,
   showCommit,
   compare,
   commitsBetween,

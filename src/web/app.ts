@@ -45,6 +45,7 @@ import { saveWorktrees, worktreesPage } from "./pages/settings-worktrees.tsx";
 import { deleteRepository, deleteRepositoryPage, saveSettings, settingsPage } from "./pages/settings.tsx";
 import { signIn, signInPage, signOut } from "./pages/sign-in.tsx";
 import { ownerPage, startPage } from "./pages/start.tsx";
+import { tagPage } from "./pages/tag.tsx";
 import { deleteTag, tagsPage } from "./pages/tags.tsx";
 import { upload, uploadPage } from "./pages/upload.tsx";
 import { showError, showMissing } from "./parts/error-page.tsx";
@@ -88,6 +89,7 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   { method: "POST", path: "/:owner/:repo/branches", needed: "write", show: createBranch },
   { method: "POST", path: "/:owner/:repo/branches/delete", needed: "write", show: deleteBranch },
   { method: "GET", path: "/:owner/:repo/tags", needed: "read", show: tagsPage },
+  { method: "GET", path: "/:owner/:repo/tag/*", needed: "read", show: tagPage },
   { method: "POST", path: "/:owner/:repo/tags/delete", needed: "write", show: deleteTag },
   { method: "GET", path: "/:owner/:repo/activity", needed: "read", show: activityPage },
   { method: "GET", path: "/:owner/:repo/contributors", needed: "read", show: contributorsPage },

@@ -24,6 +24,8 @@ export interface HostileHistory {
   /** Paths of a directory and of a file in `main`, if there are any; they need not exist. */
   readonly directory: string;
   readonly file: string;
+  /** Whether its pack inflates to far more than its size. */
+  readonly isBomb?: boolean;
   /** One object id of each type that occurs. */
   readonly oids: Readonly<Partial<Record<"commit" | "tree" | "blob" | "tag", string>>>;
 }

@@ -154,6 +154,7 @@ function queriesOf(operation: Operation, { directory, file }: HostileHistory, na
     context: ["3"],
     parent: ["1"],
     after: ["0"],
+    part: ["2"],
   };
   const parameters = (operation.parameters ?? []).filter((parameter) => parameter.in === "query");
   const required = parameters.filter((parameter) => parameter.required === true);

@@ -27,6 +27,9 @@ const WAIT_SECONDS = 10;
  * files. */
 const BOUND_BYTES = 64 * 1024 * 1024;
 
+/** Characters of an answer. The object passes at most 32 MiB to the Worker. */
+const BOUND_ANSWER = 40 * 1024 * 1024;
+
 /** Bytes of a stream that are read, and for how long: it may be endless. */
 const READ_BYTES = 1024 * 1024;
 const READ_MS = 500;
@@ -43,7 +46,7 @@ const GIVE_UP_MS = 120_000;
 const UNKEPT = { connection: "close" };
 
 /** Runs all due jobs, so its duration is not limited. It must still succeed. */
-const UNTIMED = new Set(["post /repos/{owner}/{repo}/maintenance"]);
+const UNTIMED = new Set(["post /repos/{owner}/{repo}/maintenance", "push of a bomb"]);
 
 /** A request with a wrong response. */
 export interface Misanswer {
@@ -110,8 +113,9 @@ export class HostileRun {
   }
 
   /** Pushes a history and sends all requests about it, while another repository is served.
-   * @param seed of the history, by which its repository is named */
-  async run(seed: number, history: HostileHistory): Promise<void> {
+   * @param seed of the history, by which its repository is named
+   * @param isAsked whether a request is sent, by its name */
+  async run(seed: number, history: HostileHistory, isAsked: (name: string) => boolean = () => true): Promise<void> {
     let ended = false;
     const others = (async () => {
       while (!ended) {
@@ -120,9 +124,11 @@ export class HostileRun {
       }
     })();
     const name = `h${seed}`;
-    const ask = (request: Request): Promise<void> => this.#ask(seed, history, request);
+    const ask = async (request: Request): Promise<void> => {
+      if (isAsked(request.name)) await this.#ask(seed, history, request);
+    };
     try {
-      await ask(toPush(name, history));
+      await this.#ask(seed, history, pushOf(name, history));
       for (const request of toFetches(name, history)) await ask(request);
       for (const request of toPages(name, history)) await ask(request);
       for (const request of toLongRequests(name, history, new Random(seed))) await ask(request);
@@ -191,6 +197,7 @@ export class HostileRun {
         redirect: "manual",
       });
       const text = STREAMED.test(request.path) ? await readSome(response) : await response.text();
+      if (text.length > BOUND_ANSWER) reason = `it has ${text.length} characters`;
       const fits = request.statuses?.includes(String(response.status)) ?? response.status < 500;
       if (!fits || response.status >= 500 || request.answer?.test(text) === false)
         reason = `status ${response.status}: ${text.slice(0, 200)}`;
@@ -216,6 +223,13 @@ export class HostileRun {
     if (!UNTIMED.has(name) && (this.slowest?.seconds ?? -1) < seconds) this.slowest = cost;
     if ((this.largest?.bytes ?? -1) < bytes) this.largest = cost;
   }
+}
+
+/** A push inflates and hashes all that it brings, which takes its time if that is hundreds of
+ * megabytes. Others are served meanwhile. */
+function pushOf(name: string, history: HostileHistory): Request {
+  const push = toPush(name, history);
+  return history.isBomb === true ? { ...push, name: "push of a bomb" } : push;
 }
 
 async function readSome(response: Response): Promise<string> {

@@ -36,7 +36,7 @@ test("the client takes names as they are, whatever their characters", async () =
     expect((await branches[":name"].$patch({ param, json })).status).toBe(200);
     expect((await commits[":ref"].$get({ param: { ...repository, ref: name }, query: {} })).status).toBe(200);
     expect((await tags.$post({ param: repository, json: { name, target: "main" } })).status).toBe(201);
-    expect(await (await tags[":name"].$get({ param })).json()).toMatchObject({ name });
+    expect(await (await tags[":name"].$get({ param, query: {} })).json()).toMatchObject({ name });
   }
   const names = async () => (await (await branches.$get({ param: repository, query: {} })).json()) as object;
   const { status } = await branches[":name"].$delete({ param: { ...repository, name: "a#b" }, query: {} });

@@ -48,6 +48,7 @@ export const HISTORY_PAGES: readonly WalkedPage[] = [
   { name: "branches, none", path: "/walk/empty/branches", says: "There are none yet" },
   { name: "branches, past the end", path: "/walk/history/branches?start=100", says: "Newest" },
   { name: "tags", path: "/walk/history/tags", says: "With notes." },
+  { name: "a tag", path: "/walk/history/tag/v1.0", says: "With notes." },
   { name: "tags, none", path: "/walk/empty/tags", says: "There are none" },
   { name: "activity", path: "/walk/history/activity", says: "By week" },
   { name: "activity, none", path: "/walk/empty/activity", says: "no commits yet" },

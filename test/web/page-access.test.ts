@@ -45,10 +45,11 @@ beforeAll(async () => {
   writeFileSync(join(dir, "file.txt"), "text\n");
   await git(dir, "add", ".");
   await git(dir, "commit", "-q", "-m", "first");
+  await git(dir, "tag", "v1");
   head = await git(dir, "rev-parse", "HEAD");
   const base = server.url.replace("://", `://me:${OPERATOR}@`);
   for (const name of ["me/private", "me/public", "me/other", "you/one"])
-    await git(dir, "push", "-q", `${base}/${name}`, "main");
+    await git(dir, "push", "-q", `${base}/${name}`, "main", "v1");
   const headers = { Authorization: `Bearer ${OPERATOR}` };
   await askApi(server, "/repos/me/public", { method: "PATCH", json: { visibility: "public" }, headers });
   const signInWith = async (visitor: Visitor, wanted: Record<string, unknown>): Promise<void> => {
@@ -95,6 +96,7 @@ const RESTS: Readonly<Record<string, string>> = {
   archive: "main.zip",
   feed: "tags.atom",
   compare: "main...main",
+  tag: "v1",
 };
 
 function pathOf({ path }: PageRoute, repository: string): string {

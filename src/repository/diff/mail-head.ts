@@ -22,7 +22,7 @@ const UNPRINTABLE_IN_NAME = /[^A-Za-z0-9!*+/-]/;
 
 /** Writes a commit's header and message as a mail, up to the blank line before the patch.
  * @returns byte string */
-export function formatMail({ oid, author, message }: CommitRecord): string {
+export function formatMail({ oid, author, message }: Pick<CommitRecord, "oid" | "author" | "message">): string {
   const lines = encodeText(message).replace(/^\n+/, "").split("\n").map(trimEnd);
   const blank = lines.indexOf("");
   const subject = lines.slice(0, blank < 0 ? lines.length : blank).join(" ");

@@ -1,26 +1,20 @@
-import { decodeText, encodeText } from "../../format/byte-string.ts";
-import { parseCommit } from "../../format/commit.ts";
+import { encodeText } from "../../format/byte-string.ts";
 import { toHex } from "../../format/oid.ts";
-import { type CommitRecord, toCommitRecord } from "../objects/commit-record.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { resolveCommit } from "../objects/revision.ts";
+import { type ShownCommit, showCommitContent } from "../objects/shown-object.ts";
 
-/** A commit with its other headers. */
-export interface ShownCommit extends CommitRecord {
-  /** The signature as in the commit (OpenPGP, SSH or X.509), not verified. Null: the commit is not
-   * signed. */
-  readonly signature: string | null;
+/** Which commit is shown. */
+export interface ShowRequest {
+  /** Text, a revision. */
+  readonly ref: string;
+  /** Of its message, from 1. */
+  readonly part: number;
 }
 
 /** Reads a commit.
- * @param ref text, a revision
- * @throws GitError as `resolveCommit`, "storage-failed" */
-export async function showCommit(repository: OpenRepository, ref: string): Promise<ShownCommit> {
+ * @throws GitError as `resolveCommit`, "storage-failed", "invalid" for the part */
+export async function showCommit(repository: OpenRepository, { ref, part }: ShowRequest): Promise<ShownCommit> {
   const { oid, number } = await resolveCommit(repository, encodeText(ref));
-  const { bytes } = await repository.reader.read(number);
-  const signature = parseCommit(bytes).extraHeaders.find(({ name }) => name === "gpgsig");
-  return {
-    ...toCommitRecord(toHex(oid), bytes),
-    signature: signature === undefined ? null : decodeText(signature.value),
-  };
+  return showCommitContent(toHex(oid), (await repository.reader.read(number)).bytes, part);
 }

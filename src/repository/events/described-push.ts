@@ -1,9 +1,10 @@
 import { decodeText } from "../../format/byte-string.ts";
-import { fromHex, toHex } from "../../format/oid.ts";
+import { fromHex, OID_BYTES, toHex } from "../../format/oid.ts";
 import type { GraphPosition } from "../../store/numbers/kinds.ts";
 import type { Push, PushedRef } from "../../store/refs/push-log.ts";
 import { newestBetween } from "../history/compare.ts";
 import type { CommitRecord } from "../objects/commit-record.ts";
+import { ListBudget } from "../objects/list-budget.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 
 /** Commits of a push that its event tells whole. */
@@ -39,6 +40,7 @@ export interface DescribedPush {
 export async function describePush(
   repository: OpenRepository,
   { refs, refCount }: Pick<Push, "refs" | "refCount">,
+  budget = new ListBudget(),
 ): Promise<DescribedPush> {
   const moved: MovedRef[] = [];
   let told = 0;
@@ -46,9 +48,10 @@ export async function describePush(
     const [name, old, to] = ref;
     const described =
       i < MAX_WALKED_REFS
-        ? await describeRef(repository, ref, MAX_TOLD_COMMITS - told)
+        ? await describeRef(repository, ref, MAX_TOLD_COMMITS - told, budget)
         : { forced: null, commits: null };
     told += described.commits?.length ?? 0;
+    budget.noteText(name.length + 4 * OID_BYTES);
     moved.push({ name: decodeText(name), old, new: to, ...described });
   }
   return { refs: moved, refCount };
@@ -60,6 +63,7 @@ async function describeRef(
   repository: OpenRepository,
   [name, old, to]: PushedRef,
   limit: number,
+  budget: ListBudget,
 ): Promise<Pick<MovedRef, "forced" | "commits">> {
   const before = positionOf(repository, old);
   const after = positionOf(repository, to);
@@ -70,7 +74,7 @@ async function describeRef(
   if (to === null || !name.startsWith(BRANCHES)) return { forced, commits: [] };
   if (after === null || !repository.isReachable(graph.number(after))) return { forced, commits: null };
   const bases = before === null ? defaultTip(repository, name) : [before];
-  return { forced, commits: await newestBetween(repository, bases, after, limit) };
+  return { forced, commits: await newestBetween(repository, bases, after, limit, budget) };
 }
 
 /** An object's place in the graph; null: it has none. */

@@ -4,6 +4,7 @@ import { compareEventIds, type EventId, formatEventId, parseEventId } from "../.
 import type { OtherEvent } from "../../store/events/event-table.ts";
 import type { Push } from "../../store/refs/push-log.ts";
 import type { Tables } from "../../store/tables.ts";
+import { ListBudget } from "../objects/list-budget.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
 import { scheduleDeliveries } from "./schedule-deliveries.ts";
@@ -66,7 +67,8 @@ export const START: EventId = { push: -1, other: 0 };
 /** The place of the event that tells of the repository's creation. */
 const CREATION: EventId = { push: 0, other: 0 };
 
-/** Reads the event log. A page ends early when describing its events has taken a second.
+/** Reads the event log. A page ends early when describing its events has taken a second, or when
+ * their texts are as long as one list may be.
  * @throws GitError "invalid" for another `after` */
 export async function events(repository: OpenRepository, { after, limit }: EventQuery): Promise<EventPage> {
   const from = after === null ? START : after === "latest" ? newestEvent(repository.tables) : parseEventId(after);
@@ -75,14 +77,15 @@ export async function events(repository: OpenRepository, { after, limit }: Event
   const { right } = repository.requester;
   const isShown = includesRight(right, "write");
   const endMs = Date.now() + PAGE_MS;
+  const budget = new ListBudget();
   let last = from;
   let seen = 0;
   for (const event of found.slice(0, limit)) {
-    if (seen > 0 && Date.now() > endMs) break;
+    if (seen > 0 && (Date.now() > endMs || budget.isSpent)) break;
     seen += 1;
     last = event.id;
     if (isTold(event) && (!isOfToken(event) || includesRight(right, "admin"))) {
-      const record = await describeEvent(repository, event);
+      const record = await describeEvent(repository, event, budget);
       shown.push(isShown ? record : { ...record, who: null });
     }
   }
@@ -139,7 +142,11 @@ function isOfToken(event: StoredEvent): boolean {
 }
 
 /** Describes an event. */
-export async function describeEvent(repository: OpenRepository, event: StoredEvent): Promise<RepositoryEventRecord> {
+export async function describeEvent(
+  repository: OpenRepository,
+  event: StoredEvent,
+  budget = new ListBudget(),
+): Promise<RepositoryEventRecord> {
   const id = formatEventId(event.id);
   const timestamp = (timeMs: number): string => new Date(timeMs).toISOString();
   switch (event.kind) {
@@ -149,11 +156,12 @@ export async function describeEvent(repository: OpenRepository, event: StoredEve
     }
     case "push": {
       const { timeMs, who } = event.push;
-      const data = { ...(await describePush(repository, event.push)) };
+      const data = { ...(await describePush(repository, event.push, budget)) };
       return { id, type: "push", timestamp: timestamp(timeMs), who: who && decodeText(who), data };
     }
     case "other": {
       const { timeMs, who, type, data } = event.event;
+      budget.noteText(JSON.stringify(data).length);
       return { id, type, timestamp: timestamp(timeMs), who: who && decodeText(who), data };
     }
   }

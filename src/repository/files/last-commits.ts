@@ -1,11 +1,11 @@
 import type { GraphPosition, ObjectNumber } from "../../store/numbers/kinds.ts";
 import { CALL_STEPS } from "../../format/limits.ts";
-import { equalOids, OID_BYTES, toHex } from "../../format/oid.ts";
+import { equalOids, toHex } from "../../format/oid.ts";
 import { hashPath } from "../../format/path-filter.ts";
 import type { TreeEntry } from "../../format/tree.ts";
 import { Bitset } from "../../store/numbers/bitset.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
-import { type CommitRecord, toCommitRecord } from "../objects/commit-record.ts";
+import { type CommitRecord, readCommits } from "../objects/commit-record.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { WorkBudget } from "../pacing/work-budget.ts";
 import { newWalkMemory, type WalkMemory } from "../state/walk-memory.ts";
@@ -262,11 +262,8 @@ async function showCommits(
   count: number,
 ): Promise<LastCommits> {
   const numbers = NumberSet.fromUnsorted(found.values());
-  const { oid } = repository.tables.objects.locate(numbers);
   const commits: CommitRecord[] = [];
-  for await (const [, { bytes }] of repository.reader.readEach(numbers)) {
-    commits.push(toCommitRecord(toHex(oid, commits.length * OID_BYTES), bytes));
-  }
+  for await (const [, commit] of readCommits(repository, [...numbers.toArray()])) commits.push(commit);
   const indexes = new Int32Array(count).fill(-1);
   for (const [entry, commit] of found) indexes[entry] = numbers.indexOf(commit);
   return { commits, indexes };

@@ -1,23 +1,31 @@
-import { checkLimit } from "../../format/limits.ts";
 import type { ObjectType } from "../../format/object.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
+import { type ShownCommit, showCommitContent, type ShownTag, showTagContent } from "../objects/shown-object.ts";
 import { findTyped } from "./locate-file.ts";
 
-/** The largest object of any type that is shown as JSON: it is in memory several times on its
- * way. */
+/** The largest tree or blob that is shown as JSON: it is in memory several times on its way. */
 export const MAX_SHOWN_BYTES = 8 * 1024 * 1024;
 
-/** An object by its id. */
+/** A commit or tag by its id. */
 export interface ObjectRequest {
   /** Hex. */
   readonly oid: string;
-  readonly type: Exclude<ObjectType, "blob" | "tree">;
+  /** Of its message, from 1. */
+  readonly part: number;
 }
 
-/** Reads a commit or a tag.
- * @throws GitError "not-found", "wrong-type", "too-large" */
-export async function readObject(repository: OpenRepository, { oid, type }: ObjectRequest): Promise<Uint8Array> {
-  const { number, size } = findTyped(repository, oid, type);
-  checkLimit(`the ${type}`, MAX_SHOWN_BYTES, size);
-  return (await repository.reader.read(number)).bytes;
+/** Reads a commit.
+ * @throws GitError "not-found", "wrong-type", "invalid" for the part */
+export async function readCommit(repository: OpenRepository, { oid, part }: ObjectRequest): Promise<ShownCommit> {
+  return showCommitContent(oid, await read(repository, oid, "commit"), part);
+}
+
+/** Reads an annotated tag.
+ * @throws GitError as `readCommit` */
+export async function readTag(repository: OpenRepository, { oid, part }: ObjectRequest): Promise<ShownTag> {
+  return showTagContent(await read(repository, oid, "tag"), part);
+}
+
+async function read(repository: OpenRepository, oid: string, type: ObjectType): Promise<Uint8Array> {
+  return (await repository.reader.read(findTyped(repository, oid, type).number)).bytes;
 }

@@ -1,9 +1,16 @@
 import type { GraphPosition } from "../../store/numbers/kinds.ts";
 import type { CommitGraph } from "../../store/graph/commit-graph.ts";
-import { type CommitRecord, readCommits } from "../objects/commit-record.ts";
+import { type CommitRecord, describeHead, readHeads, sizeOf, UNBOUNDED } from "../objects/commit-record.ts";
+import { ListBudget } from "../objects/list-budget.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { LookAhead } from "./look-ahead.ts";
 import type { WorkBudget } from "../pacing/work-budget.ts";
+
+/** Bytes of a commit that are searched in the time of one of `WorkBudget`'s steps. */
+const BYTES_PER_STEP = 8 * 1024;
+
+/** A search reads nothing else, so that what it finds does not depend on other commits. */
+const HEADS_ALONE = new ListBudget(0);
 
 /** What is looked for in commits. */
 export interface WantedTexts {
@@ -15,7 +22,7 @@ export interface WantedTexts {
   readonly ignoreCase: boolean;
 }
 
-/** Selects commits by what is in them. */
+/** Selects commits by what is in them, in their first `MAX_HEAD_BYTES`. */
 export class CommitFilter {
   readonly #repository: OpenRepository;
   readonly #graph: CommitGraph;
@@ -53,9 +60,10 @@ export class CommitFilter {
 
   async #read(positions: readonly GraphPosition[]): Promise<void> {
     const numbers = positions.map((position) => this.#graph.number(position));
-    for await (const [number, commit] of readCommits(this.#repository, numbers)) {
-      this.#fits.set(this.#graph.position(number), this.#isWanted(commit));
-      await this.#budget.step();
+    for await (const read of readHeads(this.#repository, numbers, HEADS_ALONE)) {
+      const commit = describeHead(read, UNBOUNDED);
+      this.#fits.set(this.#graph.position(read.number), this.#isWanted(commit));
+      await this.#budget.step(1 + Math.floor(sizeOf(commit) / BYTES_PER_STEP));
     }
   }
 

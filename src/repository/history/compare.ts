@@ -1,6 +1,7 @@
 import type { GraphPosition, ObjectNumber } from "../../store/numbers/kinds.ts";
 import { toHex } from "../../format/oid.ts";
 import { type CommitRecord, readCommits } from "../objects/commit-record.ts";
+import { ListBudget } from "../objects/list-budget.ts";
 import { aheadBehind } from "./ahead-behind.ts";
 import { DateQueue } from "./date-queue.ts";
 import { mergeBases } from "./merge-base.ts";
@@ -58,6 +59,7 @@ export async function newestBetween(
   bases: readonly GraphPosition[],
   head: GraphPosition,
   limit: number,
+  budget = new ListBudget(),
 ): Promise<CommitRecord[]> {
   const { graph } = repository.tables;
   const seen = graph.ancestors(bases);
@@ -74,6 +76,6 @@ export async function newestBetween(
     numbers.push(graph.number(position));
     for (const parent of graph.parents(position)) push(parent);
   }
-  const records = new Map(await Array.fromAsync(readCommits(repository, numbers)));
+  const records = new Map(await Array.fromAsync(readCommits(repository, numbers, budget)));
   return numbers.map((number) => records.get(number)!);
 }

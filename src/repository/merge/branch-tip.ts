@@ -1,7 +1,9 @@
 import type { GraphPosition } from "../../store/numbers/kinds.ts";
+import { LF } from "../../format/ascii.ts";
 import { decodeText, toByteString } from "../../format/byte-string.ts";
 import { type Commit, encodeCommit } from "../../format/commit.ts";
 import { GitError } from "../../format/errors.ts";
+import { MAX_LISTED_PARENTS } from "../../format/shown-limits.ts";
 import { equalOids, fromHex, type Oid, toHex } from "../../format/oid.ts";
 import type { NewObject, NewObjects } from "../publish/new-objects.ts";
 import { checkForwardMove, publish, staleRef } from "../publish/publish.ts";
@@ -28,6 +30,8 @@ export interface BranchAnswer<Kind extends string> {
   readonly commit: string | null;
   readonly tree: string;
   readonly parents: string[];
+  /** True: it has more parents. */
+  readonly parentsTruncated?: true;
   readonly dryRun: boolean;
 }
 
@@ -90,9 +94,11 @@ export class BranchTip {
     const { graph } = this.#repository.tables;
     const oidAt = (at: number): Oid => revisionOf(this.#repository, graph.number(at)).oid;
     const oid = oidAt(position);
-    const parents = Array.from(graph.parents(position), oidAt);
+    const all = graph.parents(position);
+    const parents = Array.from(all.subarray(0, MAX_LISTED_PARENTS), oidAt);
     if (!equalOids(oid, this.oid)) await this.#move(oid, []);
-    return this.#answer(kind, toHex(oid), this.treeOf(position), parents);
+    const answer = this.#answer(kind, toHex(oid), this.treeOf(position), parents);
+    return parents.length < all.length ? { ...answer, parentsTruncated: true } : answer;
   }
 
   async #move(oid: Oid, objects: readonly NewObject[]): Promise<void> {
@@ -115,7 +121,18 @@ export class BranchTip {
   }
 }
 
-/** The first line of a commit's message, byte string. */
+/** Bytes of a first line that a new message repeats. */
+const MAX_SUBJECT_BYTES = 4_096;
+
+const BLANKS: ReadonlySet<number> = new Set(Buffer.from(" \t\n\v\f\r"));
+
+/** The first line of a commit's message, byte string; of a very long one its beginning, and
+ * dots. */
 export function subjectOf({ message }: Pick<Commit, "message">): string {
-  return toByteString(message).trimStart().split("\n", 1)[0]!;
+  const start = message.findIndex((byte) => !BLANKS.has(byte));
+  if (start === -1) return "";
+  const lf = message.indexOf(LF, start);
+  const end = lf === -1 ? message.length : lf;
+  if (end - start <= MAX_SUBJECT_BYTES) return toByteString(message.subarray(start, end));
+  return `${toByteString(message.subarray(start, start + MAX_SUBJECT_BYTES))}...`;
 }

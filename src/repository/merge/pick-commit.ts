@@ -1,12 +1,12 @@
 import { encodeText, fromByteString } from "../../format/byte-string.ts";
-import { type Commit, parseCommit } from "../../format/commit.ts";
+import { type Commit, type ParsedCommit, parseCommit } from "../../format/commit.ts";
 import { GitError } from "../../format/errors.ts";
 import type { Ident } from "../../format/ident.ts";
 import { equalOids, type Oid, toHex } from "../../format/oid.ts";
 import { withBranchLock } from "../publish/branch-lock.ts";
 import { NewObjects } from "../publish/new-objects.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
-import { resolveCommit } from "../objects/revision.ts";
+import { resolveCommit, revisionOf } from "../objects/revision.ts";
 import { type BranchAnswer, type BranchRequest, BranchTip, subjectOf } from "./branch-tip.ts";
 import { mergeConflict } from "./merge-conflict.ts";
 import { mergeTrees } from "./merge-trees.ts";
@@ -31,10 +31,13 @@ export interface RevertRequest extends PickRequest {
   readonly author: Ident;
 }
 
+/** Characters of a subject in the marker of a conflict. */
+const MAX_LABEL = 200;
+
 /** A commit, and the parent that its change is relative to. */
 interface Change {
   readonly oid: Oid;
-  readonly commit: Commit;
+  readonly commit: ParsedCommit;
   /** Null: the commit is a root. */
   readonly parent: { readonly oid: Oid; readonly tree: Oid } | null;
 }
@@ -96,7 +99,10 @@ function pick<Kind extends string>(
       const { committer } = request;
       const { from, to, ...rest } = effectOf(change);
       const made = new NewObjects(repository.state.platform.codec);
-      const labels = { ours: request.branch, theirs: `${toHex(change.oid).slice(0, 7)} (${subjectOf(change.commit)})` };
+      const labels = {
+        ours: request.branch,
+        theirs: `${toHex(change.oid).slice(0, 7)} (${subjectOf(change.commit).slice(0, MAX_LABEL)})`,
+      };
       const roots = { base: from, ours: tip.treeOf(tip.position), theirs: to };
       const merged = await mergeTrees(repository, roots, labels, made);
       if (merged.kind === "conflicts") throw mergeConflict("change", merged.conflicts);
@@ -109,8 +115,8 @@ function pick<Kind extends string>(
 /** @throws GitError "not-found", "invalid" when the mainline is missing or does not fit */
 async function findChange(repository: OpenRepository, { commit: text, mainline }: PickRequest): Promise<Change> {
   const { oid, number } = await resolveCommit(repository, encodeText(text));
-  const commit = parseCommit((await repository.reader.read(number)).bytes);
-  const count = commit.parents.length;
+  const commit = parseCommit((await repository.reader.read(number)).bytes, mainline ?? 1);
+  const count = commit.parentCount;
   if (count > 1 && mainline === null) {
     throw new GitError("invalid", {
       what: "mainline",
@@ -128,15 +134,16 @@ async function findChange(repository: OpenRepository, { commit: text, mainline }
   }
   const parent = commit.parents[(mainline ?? 1) - 1];
   if (parent === undefined) return { oid, commit, parent: null };
-  const content = (await repository.reader.read(repository.numberOf(parent))).bytes;
-  return { oid, commit, parent: { oid: parent, tree: parseCommit(content).tree } };
+  const { graph } = repository.tables;
+  const tree = graph.tree(graph.position(repository.numberOf(parent)));
+  return { oid, commit, parent: { oid: parent, tree: revisionOf(repository, tree).oid } };
 }
 
 /** @see "revert" in git's sequencer.c, also for the title of a reverted revert */
 function revertMessage({ oid, commit, parent }: Change): string {
   const subject = subjectOf(commit);
   const undone = /^Revert "(?!Revert ")(.*)$/.exec(subject)?.[1];
-  const against = commit.parents.length > 1 ? `, reversing\nchanges made to ${toHex(parent!.oid)}` : "";
+  const against = commit.parentCount > 1 ? `, reversing\nchanges made to ${toHex(parent!.oid)}` : "";
   const title = undone === undefined ? `Revert "${subject}"` : `Reapply "${undone}`;
   return `${title}\n\nThis reverts commit ${toHex(oid)}${against}.\n`;
 }

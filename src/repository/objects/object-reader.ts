@@ -93,6 +93,20 @@ export class ObjectReader {
     return this.#tables.objects.lookupMany(concatOids(entries.map(({ oid }) => oid))).number;
   }
 
+  /** Reads the first bytes of objects, in the order of their numbers.
+   * @param sizes of the objects (bytes)
+   * @param mayResolve whether a large delta may be resolved, at a cost of so many bytes
+   * @yields null for one that is not read for this reason
+   * @throws GitError as `read` */
+  readHeads(
+    numbers: NumberSet,
+    sizes: ArrayLike<number>,
+    headBytes: number,
+    mayResolve: (costBytes: number) => boolean,
+  ): AsyncGenerator<[number: ObjectNumber, head: Uint8Array | null], void, void> {
+    return this.#each(numbers, (chains, row, i) => chains.head(row, sizes[i]!, headBytes, mayResolve));
+  }
+
   /** Prepares to read objects in groups: memory of some megabytes. */
   hold(): HeldObjects {
     return new HeldObjects(this.#tables, this.#chunks, this.#codec, (numbers) => this.readEach(numbers));
@@ -104,10 +118,11 @@ export class ObjectReader {
     return this.#each(numbers, (chains, row) => chains.lend(row));
   }
 
-  async *#each(
+  /** @param resolve gets the index of each object among them */
+  async *#each<Read>(
     numbers: NumberSet,
-    resolve: (chains: DeltaChains, row: number) => Promise<WholeObject>,
-  ): AsyncGenerator<[number: ObjectNumber, object: WholeObject], void, void> {
+    resolve: (chains: DeltaChains, row: number, i: number) => Promise<Read>,
+  ): AsyncGenerator<[number: ObjectNumber, read: Read], void, void> {
     const all = numbers.toArray();
     for (let from = 0; from < all.length; from += SLICE_OBJECTS) {
       const slice = Array.from(all.subarray(from, from + SLICE_OBJECTS));
@@ -115,7 +130,7 @@ export class ObjectReader {
       const { chains: rows, undeltified } = collectChains(this.#tables.objects, draft, slice);
       const plan = draft.finish(slice.length, rows, undeltified);
       const chains = new DeltaChains(plan, this.#chunks, this.#codec, this.#memory);
-      for (const [i, number] of slice.entries()) yield [number, await resolve(chains, undeltified[i]!)];
+      for (const [i, number] of slice.entries()) yield [number, await resolve(chains, undeltified[i]!, from + i)];
     }
   }
 

@@ -7,6 +7,7 @@ import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
 import { decodeEntryHead } from "./entry-head.ts";
 import { ByteCache } from "./byte-cache.ts";
 import { ISOLATE_MEMORY, type Lease, type MemoryBudget } from "../pacing/memory-budget.ts";
+import { pause } from "../pacing/pause.ts";
 import type { Extent, PackPlan } from "../pack/pack-plan.ts";
 import { chainBase, chainExtent, chainLength, chainOffset, NO_BASE } from "../pack/plan-rows.ts";
 import { keptChunkBytes, readExtent } from "./read-extent.ts";
@@ -26,6 +27,13 @@ const LENT_STEPS_PER_COPY = 8;
 export function sharedBytes(): number {
   return keptChunkBytes() + OBJECTS.sizeBytes;
 }
+
+/** The most that a zlib stream and an entry's head add to bytes that do not compress. */
+const STREAM_OVERHEAD_BYTES = 4_096;
+
+/** Bytes that are resolved before other requests run: a long chain of large objects takes
+ * seconds. */
+const BYTES_PER_SLICE = 16 * 1024 * 1024;
 
 /** Distinguishes the inline bytes of plans, which have no key. */
 let inlinePlans = 0;
@@ -121,6 +129,46 @@ export class DeltaChains {
     return object;
   }
 
+  /** Reads the first bytes of the object of a row. Of one that is not a delta, only these are
+   * inflated, and not checked.
+   * @param sizeBytes of the object
+   * @param mayResolve whether a large delta may be resolved, at a cost of so many bytes
+   * @returns null: it may not
+   * @throws GitError as `resolve` */
+  async head(
+    row: number,
+    sizeBytes: number,
+    headBytes: number,
+    mayResolve: (costBytes: number) => boolean,
+  ): Promise<Uint8Array | null> {
+    if (sizeBytes <= headBytes) return (await this.resolve(row)).bytes;
+    const known = this.#known(row, false);
+    if (known !== undefined) return known.bytes.subarray(0, headBytes);
+    let steps = 1;
+    for (let at = chainBase(this.#plan.chains, row); at !== NO_BASE; at = chainBase(this.#plan.chains, at)) steps++;
+    if (steps === 1) return this.#inflateStart(row, headBytes);
+    if (!mayResolve(steps * sizeBytes)) return null;
+    // A copy, so that the rest can be collected.
+    return (await this.resolve(row)).bytes.slice(0, headBytes);
+  }
+
+  /** @returns fewer bytes if the stream is padded with empty blocks */
+  async #inflateStart(row: number, headBytes: number): Promise<Uint8Array> {
+    const { chains } = this.#plan;
+    const length = Math.min(chainLength(chains, row), headBytes + STREAM_OVERHEAD_BYTES);
+    const entry = await readExtent(this.#store, this.#extent(row), chainOffset(chains, row), length);
+    const { sizeBytes, dataOffset } = decodeEntryHead(entry);
+    const inflater = this.#codec.inflateStream(sizeBytes);
+    const head = new Uint8Array(headBytes);
+    let at = 0;
+    for (const piece of inflater.push(entry.subarray(dataOffset))) {
+      head.set(piece.subarray(0, headBytes - at), at);
+      at = Math.min(at + piece.length, headBytes);
+      if (at === headBytes) break;
+    }
+    return head.subarray(0, at);
+  }
+
   async #resolveHolding(row: number, use: Use): Promise<WholeObject> {
     const leases: Lease[] = [];
     let heldBytes = this.#memory === null ? Infinity : FREE_OBJECT_BYTES;
@@ -153,6 +201,7 @@ export class DeltaChains {
     // The last lent object may be the base; its buffer is about to be overwritten.
     if (isLent) this.#lent = null;
     const scratch = isLent ? this.#lentScratch : new Scratch();
+    let sliceBytes = 0;
     for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
       const entry = await this.#entry(at);
       const { type, sizeBytes, dataOffset } = decodeEntryHead(entry);
@@ -174,6 +223,10 @@ export class DeltaChains {
         object = { type: object.type, bytes: this.#codec.applyDelta(object.bytes, delta, target) };
       }
       if (target === undefined) OBJECTS.set(this.name(at), object, object.bytes.length);
+      sliceBytes += object.bytes.length;
+      if (sliceBytes < BYTES_PER_SLICE) continue;
+      sliceBytes = 0;
+      await pause();
     }
     return object!;
   }

@@ -1,7 +1,8 @@
 import { fromHex } from "../../format/oid.ts";
-import { showCommit, type ShownCommit } from "../diff/show-commit.ts";
+import { type ShowRequest, showCommit } from "../diff/show-commit.ts";
 import { type CommitStatuses, statuses } from "../events/statuses.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
+import type { ShownCommit } from "../objects/shown-object.ts";
 import { type CommitNotes, readNotes } from "./commit-notes.ts";
 
 /** What the page of a commit shows besides its changes. */
@@ -12,10 +13,9 @@ export interface CommitPage {
 }
 
 /** Reads what the page of a commit shows.
- * @param ref text, a revision
- * @throws GitError as `resolveCommit` */
-export async function commitPage(repository: OpenRepository, ref: string): Promise<CommitPage> {
-  const commit = await showCommit(repository, ref);
+ * @throws GitError as `showCommit` */
+export async function commitPage(repository: OpenRepository, request: ShowRequest): Promise<CommitPage> {
+  const commit = await showCommit(repository, request);
   return {
     commit,
     checks: await statuses(repository, commit.oid),

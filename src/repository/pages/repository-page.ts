@@ -1,7 +1,6 @@
 import { formatEventId } from "../../format/event-id.ts";
-import { toHex } from "../../format/oid.ts";
 import { newestEvent } from "../events/events.ts";
-import { type CommitRecord, toCommitRecord } from "../objects/commit-record.ts";
+import { type CommitRecord, readCommits } from "../objects/commit-record.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import type { Revision } from "../objects/revision.ts";
 import { BRANCHES } from "../refs/move-ref.ts";
@@ -57,8 +56,9 @@ async function readHead(repository: OpenRepository): Promise<HeadPart> {
   };
 }
 
-async function readCommit({ reader }: OpenRepository, { oid, number }: Revision): Promise<CommitRecord> {
-  return toCommitRecord(toHex(oid), (await reader.read(number)).bytes);
+async function readCommit(repository: OpenRepository, { number }: Revision): Promise<CommitRecord> {
+  const [read] = await Array.fromAsync(readCommits(repository, [number]));
+  return read![1];
 }
 
 function countCommits({ tables }: OpenRepository, { number }: Revision): number {

@@ -10,7 +10,7 @@ import type { GraphPosition, ObjectNumber } from "../../store/numbers/kinds.ts";
 import type { Tables } from "../../store/tables.ts";
 import { describe } from "../diff/diff.ts";
 import { diffTrees } from "../diff/tree-diff.ts";
-import { type CommitRecord, toCommitRecord } from "../objects/commit-record.ts";
+import { type CommitRecord, sizeOf, toCommitRecord } from "../objects/commit-record.ts";
 import { finishInSlices, TimeSlice } from "../pacing/time-slice.ts";
 import { AdvertisedRefs } from "../state/advertised-refs.ts";
 import type { RefCommand } from "../state/push.ts";
@@ -168,7 +168,7 @@ class Teller {
       return { path: decodeText(change.path), status, mode, oid, size };
     });
     this.#files += files.length;
-    this.#chars += record.message.length + files.reduce((sum, { path }) => sum + path.length, 0);
+    this.#chars += sizeOf(record) + files.reduce((sum, { path }) => sum + path.length, 0);
     return diff.isTruncated || this.#chars > MAX_CHARS ? null : { ...record, files };
   }
 }

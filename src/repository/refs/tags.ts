@@ -1,16 +1,20 @@
 import type { ObjectNumber } from "../../store/numbers/kinds.ts";
-import { decodeText, fromByteString, toByteString } from "../../format/byte-string.ts";
+import { decodeText, fromByteString } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
 import type { Ident } from "../../format/ident.ts";
+import { MAX_HEAD_BYTES } from "../../format/shown-limits.ts";
 import { fromTypeNumber, type ObjectType } from "../../format/object.ts";
 import { concatOids, toHex } from "../../format/oid.ts";
-import { encodeTag, parseTag, type Tag } from "../../format/tag.ts";
+import { encodeTag, parseTagHead, type Tag, type TagHead } from "../../format/tag.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { Ref } from "../../store/refs/refs.ts";
 import { NewObjects } from "../publish/new-objects.ts";
 import { publish } from "../publish/publish.ts";
-import { type IdentRecord, toIdentRecord } from "../objects/commit-record.ts";
+import { cutText, type IdentRecord, toIdentRecord } from "../objects/commit-record.ts";
+import { ListBudget, type RecordBounds } from "../objects/list-budget.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
+import { showTagContent } from "../objects/shown-object.ts";
+import { TimeSlice } from "../pacing/time-slice.ts";
 import {
   checkAbsent,
   checkExpected,
@@ -32,6 +36,10 @@ export interface TagRecord {
   readonly target: { readonly oid: string; readonly type: ObjectType };
   /** The message of an annotated tag, else null. A signature, if any, is at its end. */
   readonly message: string | null;
+  /** True: the message goes on. */
+  readonly messageTruncated?: true;
+  /** Of a single tag: in how many parts its message comes; absent: in one. */
+  readonly messageParts?: number;
   /** Null also in tags older than git's tagger line. */
   readonly tagger: IdentRecord | null;
 }
@@ -58,11 +66,25 @@ export async function tags(
 
 /** One tag.
  * @param name without `refs/tags/`, byte string
- * @throws GitError "not-found" */
-export async function tag(repository: OpenRepository, name: string): Promise<TagRecord> {
-  demandRef(repository, TAGS + name);
+ * @param part of its message, from 1
+ * @throws GitError "not-found", "invalid" for the part */
+export async function tag(
+  repository: OpenRepository,
+  { name, part }: { readonly name: string; readonly part: number },
+): Promise<TagRecord> {
+  const oid = demandRef(repository, TAGS + name);
   const [record] = await describeTags(repository, [repository.tables.refs.get(TAGS + name)!]);
-  return record!;
+  const { messageTruncated: _, ...rest } = record!;
+  if (!rest.isAnnotated) return rest;
+  const content = (await repository.reader.read(repository.numberOf(oid))).bytes;
+  const { message, messageTruncated, messageParts, tagger } = showTagContent(content, part);
+  return {
+    ...rest,
+    tagger,
+    message,
+    ...(messageTruncated && { messageTruncated }),
+    ...(messageParts !== undefined && { messageParts }),
+  };
 }
 
 /** Creates a tag.
@@ -99,7 +121,7 @@ export async function renameTag(
   { name, newName, expected }: { name: string; newName: string; expected?: Expected },
 ): Promise<TagRecord> {
   await renameRef(repository, { from: TAGS + name, to: TAGS + newName, expected });
-  return tag(repository, newName);
+  return tag(repository, { name: newName, part: 1 });
 }
 
 async function putTag(
@@ -115,7 +137,7 @@ async function putTag(
   const made = new NewObjects(repository.state.platform.codec);
   const oid = annotation === null ? to.oid : made.add("tag", encode(name, to, annotation));
   await publish(repository, [{ name: full, old, new: oid }], made.all());
-  return tag(repository, name);
+  return tag(repository, { name, part: 1 });
 }
 
 function encode(
@@ -127,27 +149,72 @@ function encode(
   return encodeTag({ object: oid, type, name, tagger, extraHeaders: [], message: fromByteString(message) });
 }
 
-/** Tags as they are shown. */
-export async function describeTags(repository: OpenRepository, page: readonly Ref[]): Promise<TagRecord[]> {
+/** Tags as they are shown in lists, which cut what is long. */
+export async function describeTags(
+  repository: OpenRepository,
+  page: readonly Ref[],
+  budget = new ListBudget(),
+): Promise<TagRecord[]> {
   const { objects } = repository.tables;
   const { number } = objects.lookupMany(concatOids(page.map(({ oid }) => oid)));
   const targets = objects.lookupMany(concatOids(page.map(({ oid, peeled }) => peeled ?? oid)));
   const annotated = [...new Set(number.filter((_, i) => page[i]!.peeled !== null))].sort((a, b) => a - b);
-  const contents = new Map<ObjectNumber, Tag>();
-  for await (const [found, { bytes }] of repository.reader.readEach(NumberSet.fromSorted(annotated))) {
-    contents.set(found, parseTag(bytes));
-  }
+  const annotations = new Map<ObjectNumber, ShownAnnotation>();
+  for await (const [found, shown] of readAnnotations(repository, NumberSet.fromSorted(annotated), budget))
+    annotations.set(found, shown);
   return page.map(({ name, oid, peeled }, i) => {
     if (targets.number[i] === 0)
       throw new GitError("storage-failed", { key: "object_chunks", reason: "a tag's target is missing" });
-    const object = contents.get(number[i]!);
+    const annotation = annotations.get(number[i]!);
     return {
       name: decodeText(name.slice(TAGS.length)),
       oid: toHex(oid),
-      isAnnotated: object !== undefined,
+      isAnnotated: annotation !== undefined,
       target: { oid: toHex(peeled ?? oid), type: fromTypeNumber(targets.type[i]!) },
-      message: object === undefined ? null : decodeText(toByteString(object.message)),
-      tagger: (object?.tagger ?? null) && toIdentRecord(object!.tagger!),
+      ...(annotation ?? { message: null, tagger: null }),
     };
   });
+}
+
+/** What a tag object adds to a tag. */
+type ShownAnnotation = Pick<TagRecord, "message" | "messageTruncated" | "tagger">;
+
+async function* readAnnotations(
+  { reader, tables }: OpenRepository,
+  numbers: NumberSet,
+  budget: ListBudget,
+): AsyncGenerator<[number: ObjectNumber, shown: ShownAnnotation]> {
+  const { size } = tables.objects.locate(numbers);
+  const slice = new TimeSlice();
+  let at = 0;
+  for await (const [number, bytes] of reader.readHeads(numbers, size, MAX_HEAD_BYTES, (cost) =>
+    budget.takeRead(cost),
+  )) {
+    const sizeBytes = size[at++]!;
+    let isWhole = bytes?.length === sizeBytes;
+    let head = bytes === null ? null : parseTagHead(bytes, isWhole);
+    if (head !== null && head.message === null && budget.takeRead(sizeBytes)) {
+      isWhole = true;
+      head = parseTagHead((await reader.read(number)).bytes, isWhole);
+    }
+    const shown = describeAnnotation(head, isWhole, budget.bounds);
+    budget.noteText(shown.message!.length + (shown.tagger?.name.length ?? 0) + (shown.tagger?.email.length ?? 0));
+    yield [number, shown];
+    if (sizeBytes > MAX_HEAD_BYTES) await slice.pause();
+  }
+}
+
+/** @param head null: it was not read */
+function describeAnnotation(
+  head: TagHead | null,
+  isWhole: boolean,
+  { messageBytes, nameBytes }: RecordBounds,
+): ShownAnnotation {
+  const { text, isCut } = cutText(head?.message ?? new Uint8Array(0), messageBytes);
+  const tagger = head?.tagger ?? null;
+  return {
+    message: text,
+    ...((isCut || !isWhole) && { messageTruncated: true }),
+    tagger: tagger && toIdentRecord(tagger, { nameBytes, timeSeconds: 0 }),
+  };
 }

@@ -1,10 +1,11 @@
+import { MAX_HEAD_BYTES } from "../../format/shown-limits.ts";
 import { COMMIT } from "../../format/object.ts";
 import type { AuthoredCommit } from "../../store/graph/author-table.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { Tables } from "../../store/tables.ts";
 import type { ObjectReader } from "../objects/object-reader.ts";
 import { pause } from "../pacing/pause.ts";
-import { readAuthor } from "./author.ts";
+import { namesAuthor, readAuthor } from "./author.ts";
 
 /** A worker that may be interrupted before all is done. */
 interface Worker {
@@ -40,10 +41,17 @@ export async function noteAuthors(
     read = [];
   };
   for (let from = 0; from < Math.min(missing.length, most); from += SLICE_COMMITS) {
-    const { number, type } = objects.locate(NumberSet.fromSorted(missing.subarray(from, from + SLICE_COMMITS)));
+    const { number, type, size } = objects.locate(NumberSet.fromSorted(missing.subarray(from, from + SLICE_COMMITS)));
     authors.skip(number.filter((_, i) => type[i] !== COMMIT));
     const numbers = NumberSet.fromSorted(number.filter((_, i) => type[i] === COMMIT));
-    for await (const [one, { bytes }] of reader.readEach(numbers)) read.push({ number: one, ...readAuthor(bytes) });
+    const sizes = size.filter((_, i) => type[i] === COMMIT);
+    let i = 0;
+    for await (const [one, head] of reader.readHeads(numbers, sizes, MAX_HEAD_BYTES, () => true)) {
+      // Somebody may be named behind very many parents.
+      const isEnough = head!.length === sizes[i++] || namesAuthor(head!);
+      read.push({ number: one, ...readAuthor(isEnough ? head! : (await reader.read(one)).bytes) });
+      if (head!.length === MAX_HEAD_BYTES) await worker.rest();
+    }
     if (read.length >= RECORDED_COMMITS || worker.isInterrupted) record();
     if (worker.isInterrupted) return { commits, isAll: from + SLICE_COMMITS >= missing.length };
     await worker.rest();

@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { decodeText, encodeText } from "../../format/byte-string.ts";
+import { MAX_LISTED_PARENTS } from "../../format/shown-limits.ts";
 import type { Foreign } from "../../repository/comparison.ts";
 import { failures } from "../common/error.ts";
 import { FOREIGN_HINT, openForeign } from "../common/foreign.ts";
@@ -77,6 +78,12 @@ function newAnswer<const Kind extends string>(kinds: readonly [Kind, ...Kind[]],
     commit: NullableOidSchema.openapi({ description: "the branch's tip; null: a dry run makes no commit" }),
     tree: OidSchema,
     parents: z.array(OidSchema),
+    parentsTruncated: z
+      .boolean()
+      .optional()
+      .openapi({
+        description: `true: the commit has more parents than the ${MAX_LISTED_PARENTS} that are told`,
+      }),
     dryRun: z.boolean(),
   });
   const answer = (description: string) => ({ description, ...json(schema) });

@@ -3,6 +3,13 @@ import type { Context } from "hono";
 import { MAX_CONTEXT_CHARS, MAX_PATTERN_BYTES } from "../../access/ref-rules.ts";
 import { encodeText } from "../../format/byte-string.ts";
 import { type Ident, isPersonText, MAX_PERSON_TEXT } from "../../format/ident.ts";
+import {
+  MAX_LISTED_MESSAGE_BYTES,
+  MAX_LISTED_NAME_BYTES,
+  MAX_LISTED_PARENTS,
+  MAX_SHOWN_PARENTS,
+  MESSAGE_PART_BYTES,
+} from "../../format/shown-limits.ts";
 import { isPushableRefName } from "../../format/ref-name.ts";
 import { FILE_MODE, formatMode } from "../../format/tree.ts";
 import { queryBytes } from "./request-query.ts";
@@ -77,8 +84,29 @@ export const IdentSchema = z
     name: z.string(),
     email: z.string(),
     date: z.iso.datetime({ offset: true }).openapi({ description: "in the person's own time zone" }),
+    truncated: z
+      .boolean()
+      .optional()
+      .openapi({
+        description: `true: name or email is cut, in lists after ${MAX_LISTED_NAME_BYTES} bytes, or lies behind more headers than a list reads`,
+      }),
   })
   .openapi("Ident");
+
+/** Which part of a message is asked for. */
+export const PartSchema = z.coerce.number().int().min(1).default(1).openapi({
+  description: "of the message, if that comes in several parts; from 1",
+});
+
+/** In how many parts a message comes. */
+export const MessagePartsSchema = z
+  .number()
+  .int()
+  .min(2)
+  .optional()
+  .openapi({
+    description: `in how many parts, of ${MESSAGE_PART_BYTES / 1_024} KiB, the message comes: \`part\` asks for one; absent: it is whole`,
+  });
 
 /** A commit: `CommitRecord`. */
 export const CommitSchema = z
@@ -89,6 +117,18 @@ export const CommitSchema = z
     author: IdentSchema,
     committer: IdentSchema,
     message: z.string().openapi({ description: "subject and body, as stored" }),
+    messageTruncated: z
+      .boolean()
+      .optional()
+      .openapi({
+        description: `true: the message is cut; in lists after ${MAX_LISTED_MESSAGE_BYTES / 1_024} KiB, or less if a list holds much`,
+      }),
+    parentsTruncated: z
+      .boolean()
+      .optional()
+      .openapi({
+        description: `true: there are more parents; lists tell ${MAX_LISTED_PARENTS}, a single commit ${MAX_SHOWN_PARENTS}`,
+      }),
   })
   .openapi("Commit");
 

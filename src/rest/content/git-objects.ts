@@ -2,10 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { decodeText } from "../../format/byte-string.ts";
 import { encodeCursor } from "../../format/cursor.ts";
 import { checkLimit } from "../../format/limits.ts";
-import { toHex } from "../../format/oid.ts";
-import { parseTag } from "../../format/tag.ts";
 import { formatMode, typeOfMode } from "../../format/tree.ts";
-import { toCommitRecord, toIdentRecord } from "../../repository/objects/commit-record.ts";
 import { BlobReader } from "../../repository/files/blob-reader.ts";
 import { MAX_ENTRIES_PER_PAGE } from "../../repository/files/directory-page.ts";
 import { MAX_SHOWN_BYTES } from "../../repository/files/read-object.ts";
@@ -13,7 +10,16 @@ import { answerByIds } from "../common/conditional.ts";
 import { failures } from "../common/error.ts";
 import { decodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
-import { CommitSchema, IdentSchema, ModeSchema, OidSchema, RepositoryParams, json } from "../common/schemas.ts";
+import {
+  CommitSchema,
+  IdentSchema,
+  json,
+  MessagePartsSchema,
+  ModeSchema,
+  OidSchema,
+  PartSchema,
+  RepositoryParams,
+} from "../common/schemas.ts";
 
 const Type = z.enum(["commit", "tree", "blob", "tag"]);
 
@@ -49,8 +55,13 @@ const TagSchema = z
     name: z.string(),
     tagger: z.union([IdentSchema, z.null()]),
     message: z.string().openapi({ description: "includes the signature at its end, if there is one" }),
+    messageTruncated: z.boolean().optional().openapi({ description: "true: the message comes in parts" }),
+    messageParts: MessagePartsSchema,
+    nameTruncated: z.boolean().optional().openapi({ description: "true: the name is cut" }),
   })
   .openapi("TagObject");
+
+const CommitObject = CommitSchema.extend({ messageParts: MessagePartsSchema }).openapi("CommitObject");
 
 function describe<Schema extends z.ZodType, const Path extends string>(path: Path, summary: string, schema: Schema) {
   return describeWith(path, summary, schema, z.object({}));
@@ -76,6 +87,8 @@ function describeWith<Schema extends z.ZodType, const Path extends string, Query
   });
 }
 
+const PartQuery = z.object({ part: PartSchema });
+
 const readBlob = describe("/repos/{owner}/{repo}/git/blob/{oid}", "Read a blob", BlobSchema);
 const readTree = describeWith(
   "/repos/{owner}/{repo}/git/tree/{oid}",
@@ -86,8 +99,8 @@ const readTree = describeWith(
     cursor: PageQuery.shape.cursor,
   }),
 );
-const readCommit = describe("/repos/{owner}/{repo}/git/commit/{oid}", "Read a commit", CommitSchema);
-const readTag = describe("/repos/{owner}/{repo}/git/tag/{oid}", "Read an annotated tag", TagSchema);
+const readCommit = describeWith("/repos/{owner}/{repo}/git/commit/{oid}", "Read a commit", CommitObject, PartQuery);
+const readTag = describeWith("/repos/{owner}/{repo}/git/tag/{oid}", "Read an annotated tag", TagSchema, PartQuery);
 
 /** `/repos/:owner/:repo/git/{blob,tree,commit,tag}/:oid`: objects by their ids, as JSON. */
 export const gitObjectRoutes = newRoutes()
@@ -123,24 +136,21 @@ export const gitObjectRoutes = newRoutes()
   })
   .openapi(readCommit, async (context) => {
     const { oid } = context.req.valid("param");
-    const content = await repositoryOf(context).readObject({ oid, type: "commit" });
-    const answer = () => context.json(toCommitRecord(oid, content), 200);
+    const {
+      signature: _,
+      signatureTruncated: __,
+      ...commit
+    } = await repositoryOf(context).readCommit({
+      oid,
+      part: context.req.valid("query").part,
+    });
+    const answer = () => context.json(commit, 200);
     return (await answerByIds(context, [oid], true, answer)) as ReturnType<typeof answer>;
   })
   .openapi(readTag, async (context) => {
     const { oid } = context.req.valid("param");
-    const content = await repositoryOf(context).readObject({ oid, type: "tag" });
-    const answer = () => {
-      const { object, type, name, tagger, message } = parseTag(content);
-      const shown = {
-        object: toHex(object),
-        type,
-        name: decodeText(name),
-        tagger: tagger === null ? null : toIdentRecord(tagger),
-        message: new TextDecoder().decode(message),
-      };
-      return context.json({ oid, ...shown }, 200);
-    };
+    const tag = await repositoryOf(context).readTag({ oid, part: context.req.valid("query").part });
+    const answer = () => context.json({ oid, ...tag }, 200);
     return (await answerByIds(context, [oid], true, answer)) as ReturnType<typeof answer>;
   });
 

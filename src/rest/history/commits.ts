@@ -5,12 +5,22 @@ import { answerPatch, DiffFields, DiffQuerySchema, diffResponse, toDiffFields, w
 import { failures } from "../common/error.ts";
 import { decodeCursor } from "../common/paging.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
-import { CommitSchema, NullableOidSchema, OidSchema, RefSchema, RepositoryParams } from "../common/schemas.ts";
+import {
+  CommitSchema,
+  MessagePartsSchema,
+  NullableOidSchema,
+  OidSchema,
+  PartSchema,
+  RefSchema,
+  RepositoryParams,
+} from "../common/schemas.ts";
 
 const ShownCommit = CommitSchema.extend({
   signature: z.string().nullable().openapi({
     description: "the signature as stored, not verified; null: the commit is not signed",
   }),
+  signatureTruncated: z.boolean().optional().openapi({ description: "true: the signature is cut" }),
+  messageParts: MessagePartsSchema,
   base: NullableOidSchema.openapi({ description: "the parent that it is compared with; null: a root commit" }),
   ...DiffFields,
 }).openapi("ShownCommit");
@@ -23,6 +33,7 @@ const read = defineRoute("read", {
   request: {
     params: RepositoryParams.extend({ ref: RefSchema }),
     query: DiffQuerySchema.extend({
+      part: PartSchema,
       parent: z.coerce.number().int().min(1).optional().openapi({
         description: "the parent of a merge to compare with, from 1; default: the first",
       }),
@@ -40,11 +51,11 @@ const Place = z.object({ commit: OidSchema, start: z.int().min(0) });
 
 /** `/repos/:owner/:repo/commits/:ref`. */
 export const commitRoutes = newRoutes().openapi(read, async (context) => {
-  const { cursor, format, limit, parent = 1 } = context.req.valid("query");
+  const { cursor, format, limit, part, parent = 1 } = context.req.valid("query");
   const { ref } = context.req.valid("param");
   const place = decodeCursor(cursor, Place);
   const repository = repositoryOf(context);
-  const commit = await repository.showCommit(place?.commit ?? ref);
+  const commit = await repository.showCommit({ ref: place?.commit ?? ref, part });
   const base = commit.parents[parent - 1] ?? null;
   if (base === null && parent > 1) {
     const reason = `the commit has ${commit.parents.length} parents`;

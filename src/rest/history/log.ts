@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { decodeText, encodeText } from "../../format/byte-string.ts";
+import { MAX_HEAD_BYTES } from "../../format/shown-limits.ts";
 import { isHexOid } from "../../format/oid.ts";
 import { decodeLogPlace, encodeLogPlace } from "../../repository/history/log-cursor.ts";
 import { answerByIds } from "../common/conditional.ts";
@@ -23,6 +24,9 @@ const Flag = z
   .default("false")
   .transform((text) => text === "true");
 
+/** What of a commit a search looks into. */
+const SEARCHED = `within the first ${MAX_HEAD_BYTES / 1_024} KiB of the commit`;
+
 const LogQuery = PageQuery.extend({
   ref: RefSchema.default("HEAD"),
   path: PathSchema.optional().openapi({
@@ -30,8 +34,18 @@ const LogQuery = PageQuery.extend({
   }),
   since: Time.optional().openapi({ description: "earliest commit date; the walk stops at older commits" }),
   until: Time.optional().openapi({ description: "latest commit date" }),
-  author: z.string().min(1).max(1_000).optional().openapi({ description: "part of the author's `name <email>`" }),
-  text: z.string().min(1).max(1_000).optional().openapi({ description: "part of the message" }),
+  author: z
+    .string()
+    .min(1)
+    .max(1_000)
+    .optional()
+    .openapi({ description: `part of the author's \`name <email>\`, ${SEARCHED}` }),
+  text: z
+    .string()
+    .min(1)
+    .max(1_000)
+    .optional()
+    .openapi({ description: `part of the message, ${SEARCHED}` }),
   ignoreCase: Flag.openapi({ description: "whether `author` and `text` match in capital and small letters alike" }),
   firstParent: Flag.openapi({ description: "follow only the first parent of merges" }),
   follow: Flag.openapi({

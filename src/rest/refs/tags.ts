@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { encodeText } from "../../format/byte-string.ts";
 import { encodeCursor } from "../../format/cursor.ts";
+import { MAX_LISTED_MESSAGE_BYTES } from "../../format/shown-limits.ts";
 import type { Annotation } from "../../repository/refs/tags.ts";
 import { failures } from "../common/error.ts";
 import { decodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
@@ -9,7 +10,9 @@ import {
   ExpectedSchema,
   ForceSchema,
   IdentSchema,
+  MessagePartsSchema,
   OidSchema,
+  PartSchema,
   PERSON_EXAMPLE,
   PersonSchema,
   RefSchema,
@@ -29,6 +32,13 @@ const Tag = z
       .object({ oid: OidSchema, type: z.enum(["commit", "tree", "blob", "tag"]) })
       .openapi({ description: "the object that it finally points to" }),
     message: z.string().nullable(),
+    messageTruncated: z
+      .boolean()
+      .optional()
+      .openapi({
+        description: `true: the message is cut; in lists after ${MAX_LISTED_MESSAGE_BYTES / 1_024} KiB, or less if a list holds much`,
+      }),
+    messageParts: MessagePartsSchema,
     tagger: IdentSchema.nullable(),
   })
   .openapi("Tag");
@@ -106,7 +116,7 @@ const read = defineRoute("read", {
   path: `${path}/{name}`,
   tags,
   summary: "Read a tag",
-  request: { params: Params },
+  request: { params: Params, query: z.object({ part: PartSchema }) },
   responses: { 200: answers("The tag."), ...failures() },
 });
 
@@ -147,7 +157,9 @@ export const tagRoutes = newRoutes()
     return context.json(await repositoryOf(context).createTag(tag), 201);
   })
   .openapi(read, async (context) => {
-    return context.json(await repositoryOf(context).tag(encodeText(context.req.valid("param").name)), 200);
+    const name = encodeText(context.req.valid("param").name);
+    const { part } = context.req.valid("query");
+    return context.json(await repositoryOf(context).tag({ name, part }), 200);
   })
   .openapi(change, async (context) => {
     const name = encodeText(context.req.valid("param").name);

@@ -1,21 +1,25 @@
 import { decodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
 import { isHexOid } from "../../format/oid.ts";
-import type { ShownCommit } from "../../repository/diff/show-commit.ts";
 import type { IdentRecord } from "../../repository/objects/commit-record.ts";
+import type { ShownCommit } from "../../repository/objects/shown-object.ts";
 import type { CommitPage } from "../../repository/pages/commit-page.ts";
 import { Checks, versionOf } from "../parts/checks.tsx";
 import { toHtml } from "../parts/html.ts";
 import { Notes, versionOfNotes } from "../parts/notes.tsx";
+import { Parts, readPart } from "../parts/message-parts.tsx";
 import { PlaceHeader } from "../parts/place-header.tsx";
 import { type Page, showPageByIds } from "../parts/show-page.tsx";
-import { subjectOf, visibleLine, visibleText } from "../parts/text.ts";
+import { bodyOf, subjectOf, visibleLine, visibleText } from "../parts/text.ts";
 import { Ago } from "../parts/times.tsx";
 import { urlParts } from "../parts/url-parts.ts";
 import { commitUrl, pathUrl, withQuery } from "../parts/urls.ts";
 import type { PageContext, PagePlace } from "../parts/web-env.ts";
 import { commitPatch } from "./patch.ts";
 import { readAskedDiff, streamDiff } from "./shown-diff.ts";
+
+/** Parents that the page lists. */
+const MAX_PARENTS = 100;
 
 /** `/{owner}/{repo}/commit/{oid}`: a commit and what it changed. Other revisions lead to the commit
  * that they name. */
@@ -24,16 +28,17 @@ export async function commitPage(context: PageContext): Promise<Response> {
   const [, oid = "", format] = /^([0-9a-f]{40})\.(patch|diff)$/.exec(rev) ?? [];
   if (format === "patch" || format === "diff") return commitPatch(context, oid, format);
   if (isHexOid(rev)) {
-    const shown = await context.get("repository").commitPage(rev);
+    const part = readPart(context);
+    const shown = await context.get("repository").commitPage({ ref: rev, part });
     const ids = ["commit", rev, versionOf(shown.checks), versionOfNotes(shown.notes)];
-    return showPageByIds(context, ids, () => readPage(context, rev, shown));
+    return showPageByIds(context, ids, () => readPage(context, rev, shown, part));
   }
-  const named = await context.get("repository").showCommit(decodeText(rev));
+  const named = await context.get("repository").showCommit({ ref: decodeText(rev), part: 1 });
   const { search } = new URL(context.req.url);
   return context.redirect(commitUrl(context.get("place"), named.oid) + search, 302);
 }
 
-async function readPage(context: PageContext, oid: string, shown: CommitPage): Promise<Page> {
+async function readPage(context: PageContext, oid: string, shown: CommitPage, part: number): Promise<Page> {
   const place = context.get("place");
   const repository = context.get("repository");
   const query = new URL(context.req.url).searchParams;
@@ -41,7 +46,7 @@ async function readPage(context: PageContext, oid: string, shown: CommitPage): P
   const parent = readParent(query, commit);
   const asked = readAskedDiff(query, commitUrl(place, oid), { parent: parent === 1 ? null : `${parent}` });
   const base = commit.parents[parent - 1] ?? null;
-  const head = toHtml(<CommitHead place={place} shown={shown} parent={parent} />);
+  const head = toHtml(<CommitHead place={place} shown={shown} parent={parent} part={part} />);
   const sides = { old: base === null ? null : { place, commit: base }, next: { place, commit: oid } };
   return {
     title: `${subjectOf(commit.message) || oid} · ${place.owner}/${place.name}`,
@@ -59,12 +64,21 @@ function readParent(query: URLSearchParams, { parents }: ShownCommit): number {
   return parent;
 }
 
-function CommitHead({ place, shown, parent }: { place: PagePlace; shown: CommitPage; parent: number }) {
+function CommitHead({
+  place,
+  shown,
+  parent,
+  part,
+}: {
+  place: PagePlace;
+  shown: CommitPage;
+  parent: number;
+  part: number;
+}) {
   const { commit, checks, notes } = shown;
   const { oid, message, author, committer, signature } = commit;
-  const subject = subjectOf(message);
-  const end = message.indexOf("\n");
-  const body = end < 0 ? "" : message.slice(end).replace(/^\n+|\s+$/g, "");
+  const subject = part === 1 ? subjectOf(message) : `${oid}, part ${part} of its message`;
+  const body = part === 1 ? bodyOf(message) : message;
   const nowMs = Date.now();
   const isSame = author.name === committer.name && author.email === committer.email && author.date === committer.date;
   return (
@@ -79,6 +93,7 @@ function CommitHead({ place, shown, parent }: { place: PagePlace; shown: CommitP
             {visibleText(body)}
           </pre>
         )}
+        <Parts here={commitUrl(place, oid)} part={part} parts={commit.messageParts} />
         <Notes place={place} notes={notes} />
         <dl class="ids">
           <dt>Author</dt>
@@ -105,7 +120,10 @@ function CommitHead({ place, shown, parent }: { place: PagePlace; shown: CommitP
               <dd>
                 <details>
                   <summary>as it is stored, not verified</summary>
-                  <pre tabindex={0}>{visibleText(signature)}</pre>
+                  <pre tabindex={0}>
+                    {visibleText(signature)}
+                    {commit.signatureTruncated && " …"}
+                  </pre>
                 </details>
               </dd>
             </>
@@ -136,7 +154,7 @@ function Parents({ place, commit, parent }: { place: PagePlace; commit: ShownCom
   const { oid, parents } = commit;
   return (
     <>
-      {parents.map((one, i) => (
+      {parents.slice(0, MAX_PARENTS).map((one, i) => (
         <>
           <dt>{parents.length === 1 ? "Parent" : `Parent ${i + 1}`}</dt>
           <dd>
@@ -158,11 +176,20 @@ function Parents({ place, commit, parent }: { place: PagePlace; commit: ShownCom
           </dd>
         </>
       ))}
+      {parents.length > MAX_PARENTS && (
+        <>
+          <dt>More parents</dt>
+          <dd>
+            {commit.parentsTruncated && "more than "}
+            {(parents.length - MAX_PARENTS).toLocaleString("en")}
+          </dd>
+        </>
+      )}
     </>
   );
 }
 
-function Person({ ident: { name, email, date }, nowMs }: { ident: IdentRecord; nowMs: number }) {
+function Person({ ident: { name, email, date, truncated }, nowMs }: { ident: IdentRecord; nowMs: number }) {
   return (
     <>
       <strong>
@@ -170,6 +197,7 @@ function Person({ ident: { name, email, date }, nowMs }: { ident: IdentRecord; n
       </strong>{" "}
       <span class="muted">
         <bdi>{`<${visibleLine(email)}>`}</bdi>
+        {truncated && " (cut)"}
       </span>{" "}
       · <Ago iso={date} nowMs={nowMs} />
     </>

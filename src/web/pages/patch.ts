@@ -1,6 +1,9 @@
 import { fromByteString } from "../../format/byte-string.ts";
 import { checkConditions } from "../../format/conditional-request.ts";
+import { GitError } from "../../format/errors.ts";
+import { MAX_SHOWN_HEADER_BYTES, MESSAGE_PART_BYTES } from "../../format/shown-limits.ts";
 import { formatMail } from "../../repository/diff/mail-head.ts";
+import type { ShownCommit } from "../../repository/objects/shown-object.ts";
 import { PAGE_HEADERS, RAW_POLICY } from "../parts/page-headers.ts";
 import type { PageContext } from "../parts/web-env.ts";
 import type { DiffEnds } from "./shown-diff.ts";
@@ -10,9 +13,21 @@ import type { DiffEnds } from "./shown-diff.ts";
  * to its first parent. `.diff`: only what changed. */
 export async function commitPatch(context: PageContext, oid: string, format: "patch" | "diff"): Promise<Response> {
   const repository = context.get("repository");
-  const commit = await repository.showCommit(oid);
+  const commit = await repository.showCommit({ ref: oid, part: 1 });
+  if (format === "patch") checkWhole(commit);
   const head = format === "patch" ? fromByteString(formatMail(commit)) : new Uint8Array(0);
   return sendPatch(context, { base: commit.parents[0] ?? null, head: commit.oid }, head, `"${format}-${commit.oid}"`);
+}
+
+/** @throws GitError "too-large" for a commit whose mail would not be whole */
+function checkWhole({ messageTruncated, author }: ShownCommit): void {
+  const reason = "the same address with .diff has the changes alone";
+  if (messageTruncated) throw tooLarge("the message of a commit as a mail (bytes)", MESSAGE_PART_BYTES, reason);
+  if (author.truncated) throw tooLarge("the author of a commit as a mail (bytes)", MAX_SHOWN_HEADER_BYTES, reason);
+}
+
+function tooLarge(what: string, limit: number, reason: string): GitError {
+  return new GitError("too-large", { what, limit, reason });
 }
 
 /** Sends what changed between two commits, as the client takes it.

@@ -7,7 +7,7 @@ import { deleteNamed, DeleteForm } from "../parts/ref-rows.tsx";
 import { showPage } from "../parts/show-page.tsx";
 import { shortId, visibleLine, visibleName, visibleText } from "../parts/text.ts";
 import { Ago } from "../parts/times.tsx";
-import { archiveUrl, commitUrl, pathUrl, placeUrl } from "../parts/urls.ts";
+import { archiveUrl, commitUrl, pathUrl, placeUrl, tagUrl } from "../parts/urls.ts";
 import type { PageContext, PagePlace } from "../parts/web-env.ts";
 
 /** Characters of a tag's message that the list shows. */
@@ -54,7 +54,8 @@ export async function deleteTag(context: PageContext): Promise<Response> {
 }
 
 function TagItem({ place, tag, nowMs }: { place: PagePlace; tag: ListedTag; nowMs: number }) {
-  const { name, rev, oid, target, message, tagger, committed } = tag;
+  const { name, rev, oid, target, message, tagger, committed, messageTruncated = false } = tag;
+  const isCut = messageTruncated || (message ?? "").trim().length > MAX_MESSAGE;
   const shown = visibleName(name);
   const isCommit = target.type === "commit";
   const date = tagger?.date ?? committed;
@@ -100,8 +101,15 @@ function TagItem({ place, tag, nowMs }: { place: PagePlace; tag: ListedTag; nowM
       {message !== null && message.trim() !== "" && (
         <pre class="plain" dir="auto">
           {visibleText(message.trim().slice(0, MAX_MESSAGE))}
-          {message.trim().length > MAX_MESSAGE && " …"}
+          {isCut && " …"}
         </pre>
+      )}
+      {isCut && (
+        <p>
+          <a href={tagUrl(place, name)}>
+            All of the message<span class="hush"> of {shown}</span>
+          </a>
+        </p>
       )}
     </li>
   );

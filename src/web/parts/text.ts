@@ -30,10 +30,24 @@ export function visibleName(name: string): string {
   return visibleLine(decodeText(name));
 }
 
-/** The first line of a commit's message. */
+/** Characters of a first line that are shown as a title. */
+const MAX_SUBJECT = 500;
+
+/** The first line of a commit's message, or its beginning. */
 export function subjectOf(message: string): string {
+  const line = firstLine(message);
+  return visibleLine(line.length <= MAX_SUBJECT ? line : `${line.slice(0, MAX_SUBJECT)}…`);
+}
+
+/** What follows the subject; all of the message, if its first line is too long for a subject. */
+export function bodyOf(message: string): string {
+  const line = firstLine(message);
+  return line.length > MAX_SUBJECT ? message.trimEnd() : message.slice(line.length).replace(/^\n+/, "").trimEnd();
+}
+
+function firstLine(message: string): string {
   const end = message.indexOf("\n");
-  return visibleLine(end < 0 ? message : message.slice(0, end));
+  return end < 0 ? message : message.slice(0, end);
 }
 
 function writeOut(char: string): string {

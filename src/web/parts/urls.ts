@@ -33,6 +33,11 @@ export function commitUrl(place: RepositoryName, oid: string): string {
   return placeUrl(place, `commit/${oid}`);
 }
 
+/** The page of a tag. @param name without `refs/tags/`, byte string */
+export function tagUrl(place: RepositoryName, name: string): string {
+  return `${placeUrl(place, "tag")}/${encodePath(name)}`;
+}
+
 /** The page that compares two sides.
  * @param base byte string, as `head` is: a revision, or `owner:branch` */
 export function compareUrl(place: RepositoryName, base: string, head: string, dots: ".." | "..." = "..."): string {

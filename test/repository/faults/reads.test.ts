@@ -76,7 +76,7 @@ const READS: Readonly<Record<string, () => Promise<unknown>>> = {
     const { commits } = await client().log({ ref: "main", place: null, limit: 10, ...WHOLE_LOG });
     return commits;
   },
-  "a commit": () => client().readObject({ oid: second.commit.oid, type: "commit" }),
+  "a commit": () => client().readCommit({ oid: second.commit.oid, part: 1 }),
   "a tree": () => client().listTree({ oid: third.tree.oid, after: "", limit: 1_000 }),
   "a directory": () => client().listDirectory({ ref: "main", path: "dir", lastCommits: true }),
   "a list of files": () => client().listFiles({ ref: "main", path: "", after: "", limit: 100 }),
