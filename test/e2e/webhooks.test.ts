@@ -159,6 +159,83 @@ test("a webhook in GitHub's format gets its create, push and delete, as octokit 
   await expect(octokit.verify(requests[1]!.body, "sha256=00")).resolves.toBe(false);
 });
 
+interface GithubPush {
+  readonly ref: string;
+  readonly deleted: boolean;
+  readonly commits: readonly { readonly id: string }[];
+  readonly head_commit: { readonly id: string } | null;
+  readonly size?: number;
+  readonly distinct_size?: number;
+  readonly commits_truncated?: boolean;
+}
+
+/** The pushes among messages in GitHub's format. */
+const githubPushes = (requests: readonly Received[]): GithubPush[] =>
+  requests
+    .filter(({ headers }) => headers["x-github-event"] === "push")
+    .map(({ body }) => JSON.parse(body) as GithubPush);
+
+test("a webhook in GitHub's format is told the commit of each ref, and how many there are", async () => {
+  const receiver = await newReceiver();
+  await push("hooks/heads", "HEAD~39:refs/heads/main");
+  await hook("hooks/heads", { url: receiver.url, format: "github", secret: "a secret of twenty characters" });
+  const oidOf = (revision: string): Promise<string> => git(history, "rev-parse", `${revision}^{commit}`);
+  await git(history, "tag", "-f", "-a", "-m", "annotated", "annotated", "HEAD~39");
+  const refs = ["HEAD~39:refs/heads/same", "HEAD~39:refs/tags/light", "refs/tags/annotated", "HEAD~10:refs/heads/main"];
+  await push("hooks/heads", ...refs);
+  await push("hooks/heads", "+HEAD~20:refs/heads/main", ":refs/tags/light");
+  const pushes = githubPushes(await receiver.count(4 + 3 + 3));
+  const told = pushes.map(({ ref, commits, head_commit: head, size, commits_truncated: cut = false }) => [
+    ref,
+    head?.id ?? null,
+    commits.length,
+    size,
+    cut,
+  ]);
+  const [oldest, tip, rewound] = await Promise.all(["HEAD~39", "HEAD~10", "HEAD~20"].map(oidOf));
+  expect(told.slice(0, 4)).toEqual(
+    expect.arrayContaining([
+      ["refs/heads/main", tip, 20, 29, true],
+      ["refs/heads/same", oldest, 0, 0, false],
+      ["refs/tags/annotated", oldest, 0, 0, false],
+      ["refs/tags/light", oldest, 0, 0, false],
+    ]),
+  );
+  expect(told.slice(4)).toEqual([
+    ["refs/heads/main", rewound, 0, 0, false],
+    ["refs/tags/light", null, 0, 0, false],
+  ]);
+});
+
+test("each of 120 refs that move at once is told, in both formats", { timeout: 120_000 }, async () => {
+  const [standard, github] = await Promise.all([newReceiver(), newReceiver()]);
+  await push("hooks/many", "HEAD~39:refs/heads/main");
+  const made = await hook("hooks/many", { url: standard.url, events: ["push"] });
+  const json = { url: github.url, format: "github", secret: "a secret of twenty characters", events: ["push"] };
+  await hook("hooks/many", json);
+  const names = Array.from({ length: 120 }, (_, i) => `refs/tags/t${String(i).padStart(3, "0")}`);
+  await push("hooks/many", ...names.map((name) => `HEAD~39:${name}`));
+  const oid = await git(history, "rev-parse", "HEAD~39");
+  const pushes = githubPushes(await github.count(120, 90_000));
+  expect(pushes.map(({ ref }) => ref)).toEqual(names);
+  expect(new Set(pushes.map(({ head_commit: head }) => head?.id))).toEqual(new Set([oid]));
+  const messages = (await standard.count(2)).map((request) => read(made.secret, request));
+  expect(messages.map(({ data }) => data.refs.length)).toEqual([100, 20]);
+  expect(messages).toMatchObject([{ data: { refCount: 120 } }, { data: { refCount: 120, refsFrom: 100 } }]);
+  expect(messages.flatMap(({ data }) => data.refs.map(({ name }) => name))).toEqual(names);
+  expect(new Set(standard.received.map(({ headers }) => headers["webhook-id"])).size).toBe(2);
+});
+
+test("a push whose refs have very long names is told in messages of a few refs each", async () => {
+  const receiver = await newReceiver();
+  await push("hooks/names", "HEAD~39:refs/heads/main");
+  const made = await hook("hooks/names", { url: receiver.url });
+  const names = Array.from({ length: 100 }, (_, i) => `refs/tags/t${i + 100}${`/${"n".repeat(200)}`.repeat(4)}`);
+  await push("hooks/names", ...names.map((name) => `HEAD~39:${name}`));
+  const messages = (await receiver.count(10)).map((request) => read(made.secret, request));
+  expect(messages.flatMap(({ data }) => data.refs.map(({ name }) => name))).toEqual(names);
+});
+
 test(
   "what fails is tried again in order, is given up after a day, and can be enabled again",
   { tags: "sweep" },

@@ -88,9 +88,8 @@ export class Deliverer {
     if (webhook === null || webhook.disabled !== null || webhook.dueMs > Date.now()) return false;
     const event = await this.#log.next(webhook);
     if (event === null) return false;
-    const message = event.messages[webhook.part];
-    const isLast = webhook.part + 1 >= event.messages.length;
-    const progress = isLast ? { part: 0, ...event.progress } : { part: webhook.part + 1 };
+    const message = event.messages[webhook.part - event.first];
+    const progress = progressAfter(webhook, event);
     if (message === undefined) return this.#note(webhook, null, progress);
     const record = await sendMessage(this.#log.receivers, webhook, event.name, message);
     return this.#note(
@@ -113,6 +112,12 @@ export class Deliverer {
     });
     return progress.failures === undefined || progress.failures === 0;
   }
+}
+
+/** What changes of a webhook when a message was taken. */
+function progressAfter({ part }: Webhook, { first, messages, next, progress }: ToldEvent): Partial<Webhook> {
+  if (part - first + 1 < messages.length) return { part: part + 1 };
+  return next === null ? { part: 0, ...progress } : { part: next };
 }
 
 const NO_FAILURE = { failures: 0, failingMs: null };

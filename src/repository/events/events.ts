@@ -58,7 +58,7 @@ export interface EventPage {
 /** An event as it is stored. */
 export type StoredEvent =
   | { readonly kind: "created"; readonly id: EventId; readonly timeMs: number; readonly isFork: boolean }
-  | { readonly kind: "push"; readonly id: EventId; readonly push: Push }
+  | { readonly kind: "push"; readonly id: EventId; readonly push: Push & { readonly refsFrom?: number } }
   | { readonly kind: "other"; readonly id: EventId; readonly event: OtherEvent };
 
 /** Before the first event. */
@@ -141,11 +141,12 @@ function isOfToken(event: StoredEvent): boolean {
   return event.kind === "other" && event.event.type === "token";
 }
 
-/** Describes an event. */
+/** Describes an event. @see describePush */
 export async function describeEvent(
   repository: OpenRepository,
   event: StoredEvent,
   budget = new ListBudget(),
+  withHeads = false,
 ): Promise<RepositoryEventRecord> {
   const id = formatEventId(event.id);
   const timestamp = (timeMs: number): string => new Date(timeMs).toISOString();
@@ -156,7 +157,7 @@ export async function describeEvent(
     }
     case "push": {
       const { timeMs, who } = event.push;
-      const data = { ...(await describePush(repository, event.push, budget)) };
+      const data = { ...(await describePush(repository, event.push, budget, withHeads)) };
       return { id, type: "push", timestamp: timestamp(timeMs), who: who && decodeText(who), data };
     }
     case "other": {

@@ -20,11 +20,11 @@ export function githubMessages(webhook: Webhook, source: MessageSource, event: R
     body: JSON.stringify({ ...content, repository, sender }),
   });
   if (event.type !== "push") return [];
-  const { refs } = event.data as unknown as DescribedPush;
+  const { refs, refsFrom = 0 } = event.data as unknown as DescribedPush;
   return refs.flatMap((ref, i) => {
     const [, kind, name] = /^refs\/(heads|tags)\/(.*)$/s.exec(ref.name) ?? [];
     if (kind === undefined) return [];
-    const about = `-${i}`;
+    const about = `-${refsFrom + i}`;
     const named = { ref: name, ref_type: kind === "heads" ? "branch" : "tag", pusher_type: "user" };
     const created = { ...named, master_branch: source.defaultBranch ?? "main", description: null };
     return [
@@ -70,7 +70,11 @@ function describeRepository({ origin }: Webhook, { id, owner, name, defaultBranc
   };
 }
 
-function describePush(url: string, { name, old, new: to, forced, commits }: MovedRef, pusher: string): object {
+function describePush(
+  url: string,
+  { name, old, new: to, forced, commits, commitCount, head = null }: MovedRef,
+  pusher: string,
+): object {
   const told = (commits ?? []).map((commit) => describeCommit(url, commit)).reverse();
   const after = to ?? NULL_OID_HEX;
   return {
@@ -83,19 +87,22 @@ function describePush(url: string, { name, old, new: to, forced, commits }: Move
     base_ref: null,
     compare: `${url}/compare/${old === null ? after : `${old}...${after}`}`,
     commits: told,
-    head_commit: told.find(({ id }) => id === after) ?? null,
+    ...(commitCount !== null && { size: commitCount, distinct_size: commitCount }),
+    ...((commits === null || told.length < (commitCount ?? 0)) && { commits_truncated: true }),
+    head_commit: head === null ? (told.find(({ id }) => id === after) ?? null) : describeCommit(url, head),
     pusher: { name: pusher, email: null },
   };
 }
 
 /** A commit. Which paths it changed is not told. */
-function describeCommit(url: string, { oid, tree, message, author, committer }: CommitRecord) {
+function describeCommit(url: string, { oid, tree, message, messageTruncated, author, committer }: CommitRecord) {
   const person = ({ name, email, date }: IdentRecord) => ({ name, email, date });
   return {
     id: oid,
     tree_id: tree,
     distinct: true,
     message,
+    ...(messageTruncated && { message_truncated: true }),
     timestamp: committer.date,
     url: `${url}/commit/${oid}`,
     author: person(author),

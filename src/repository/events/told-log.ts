@@ -7,8 +7,13 @@ import type { Message, PingSource } from "./message.ts";
 export interface ToldEvent {
   /** Its id in the log of its repository. */
   readonly name: string;
-  /** None, if the webhook does not want to hear of it. */
+  /** None, if the webhook does not want to hear of it. Of a push of very many refs they come in
+   * several parts, of which this is the one in which the webhook is. */
   readonly messages: readonly Message[];
+  /** The number (`Webhook.part`) of the first of them. */
+  readonly first: number;
+  /** The number of the first one of the next part; null: there is none. */
+  readonly next: number | null;
   /** What changes of the webhook once all of them were taken: where it is in the log. */
   readonly progress: Partial<Webhook>;
 }

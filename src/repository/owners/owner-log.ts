@@ -34,7 +34,8 @@ export class OwnerLog implements ToldLog {
     if (stored === undefined) return null;
     const { repository, event } = JSON.parse(stored.event) as OwnedEvent;
     const told = { push: stored.number, other: 0 };
-    return { name: event.id, messages: messagesOf(webhook, repository, event), progress: { told } };
+    const messages = messagesOf(webhook, repository, event);
+    return { name: event.id, messages, first: 0, next: null, progress: { told } };
   }
 
   async describe(): Promise<PingSource> {

@@ -5,11 +5,12 @@
 // happened since the log began, however late it hears of that. When nobody listens any more, the
 // log and the registry's row go; a repository learns it when it tells something.
 import { includesRight, type Right } from "../../access/caller.ts";
-import { formatEventId, parseEventId } from "../../format/event-id.ts";
+import { type EventId, formatEventId, parseEventId } from "../../format/event-id.ts";
 import { OwnerEventTable, type OwnerLogRecord } from "../../store/events/owner-event-table.ts";
 import { Deliverer } from "../events/deliverer.ts";
 import type { EventPage, EventQuery, RepositoryEventRecord } from "../events/events.ts";
 import type { OwnedEvent } from "../events/message.ts";
+import { withoutHeads } from "../events/messages.ts";
 import { DELIVERY_LEASE_MS } from "../events/schedule-deliveries.ts";
 import { OwnerLog } from "./owner-log.ts";
 import type { OwnerPlatform } from "./owner-platform.ts";
@@ -78,7 +79,7 @@ export class Owner {
     const { repository, event } = JSON.parse(text) as OwnedEvent;
     const timeMs = Date.parse(event.timestamp);
     if (timeMs < record.sinceMs) return true;
-    const told = { repository: repository.id, place: parseEventId(event.id), timeMs, event: text };
+    const told = { repository: repository.id, place: placeOf(event), timeMs, event: text };
     this.log.transact(() => {
       if (!this.#events.add(told)) return;
       this.#platform.wakeListeners();
@@ -194,6 +195,14 @@ export class Owner {
   }
 }
 
+/** What distinguishes an event from the others of its repository. A push of very many refs comes in
+ * several; no other event counts down. */
+function placeOf({ id, data }: RepositoryEventRecord): EventId {
+  const { push, other } = parseEventId(id);
+  const { refsFrom } = data as { readonly refsFrom?: number };
+  return { push, other: refsFrom === undefined ? other : -refsFrom };
+}
+
 /** An event as one with a right sees it; nothing, if it is not for them. */
 function show(number: number, { repository, event }: OwnedEvent, right: Right): OwnerEventRecord[] {
   // Tokens are shown to admins alone.
@@ -202,6 +211,7 @@ function show(number: number, { repository, event }: OwnedEvent, right: Right): 
   return [
     {
       ...event,
+      data: withoutHeads(event.data),
       id: formatEventId({ push: number, other: 0 }),
       who: includesRight(right, "write") ? event.who : null,
       repository: { id, owner, name, event: event.id },

@@ -19,6 +19,10 @@ const MovedRef = z
     commits: z.array(CommitSchema).nullable().openapi({
       description: "what a branch has gained, the newest first, up to 20 for all refs; null: not looked up",
     }),
+    commitCount: z.number().int().nullable().openapi({
+      description:
+        "how many commits a branch has gained, also where `commits` has not all of them; null: not looked up",
+    }),
   })
   .openapi("MovedRef");
 
@@ -33,6 +37,9 @@ const Event = z
     data: z
       .looseObject({
         refs: z.array(MovedRef).optional().openapi({ description: "of a push: the first 100 refs that moved" }),
+        refsFrom: z.number().int().optional().openapi({
+          description: "of a push that an owner's log tells in several events: how many refs precede these",
+        }),
         refCount: z.number().int().optional().openapi({ description: "of a push: how many refs moved" }),
         action: z.string().optional().openapi({
           description:

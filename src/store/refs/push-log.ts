@@ -40,7 +40,7 @@ export interface PushPage {
 }
 
 /** Refs per push on a page: one push may have moved 150,000. */
-const MAX_LISTED_REFS = 100;
+export const MAX_LISTED_REFS = 100;
 
 /** Pushes that one page examines. */
 const MAX_SEARCHED = 10_000;
@@ -222,6 +222,16 @@ export class PushLog {
       .exec<ListedRow>(query, after + 1, Number.MAX_SAFE_INTEGER, null, limit)
       .toArray()
       .map(toPush);
+  }
+
+  /** Some refs of a push, in their order.
+   * @param from how many precede them
+   * @returns none if the push is not there, or has no more */
+  refs(id: number, from: number): PushedRef[] {
+    const query = `SELECT (SELECT json_group_array(json(value)) FROM
+      (SELECT value FROM (${MOVED}) LIMIT ${MAX_LISTED_REFS} OFFSET ?2)) AS refs FROM pushes WHERE id = ?1`;
+    const [row] = this.#sql.exec<{ refs: string }>(query, id, from).toArray();
+    return row === undefined ? [] : (JSON.parse(row.refs) as PushedRef[]);
   }
 
   /** The ids of the oldest push that is kept, and of the newest; 0: there is none. */
