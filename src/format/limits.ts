@@ -110,11 +110,11 @@ export const MAX_DELTA_BLOB_BYTES = 16 * MIB;
 /** Memory of an isolate that requests share, in bytes. With `LARGE_MEMORY_BYTES` it leaves 32 MiB
  * of the platform's 128 MB to runtime and code: they take 16 at the start, 32 after a hundred
  * repositories. */
-export const COMMON_MEMORY_BYTES = 52 * MIB;
+export const COMMON_MEMORY_BYTES = 60 * MIB;
 
 /** Memory of an isolate that only one request has at a time, in bytes: a push whose index or
  * objects outgrow every push's share, or a request that undeltifies a large object. */
-export const LARGE_MEMORY_BYTES = 44 * MIB;
+export const LARGE_MEMORY_BYTES = 36 * MIB;
 
 /** Milliseconds for which a request waits for memory that others use, until it is told to retry. */
 export const BUSY_WAIT_MS = 240_000;

@@ -79,7 +79,7 @@ test("who is silent for two minutes counts as dead; what it had goes to who wait
 });
 
 test("two pushes that both outgrow their part come one after the other, and neither's own part lapses meanwhile", async () => {
-  const budget = new MemoryBudget(52 * MIB, 44 * MIB);
+  const budget = new MemoryBudget(60 * MIB, 36 * MIB);
   const [a, b] = [await PushMemory.take(false, budget), await PushMemory.take(false, budget)];
   await a.takeLarge(() => undefined);
   let hasB = false;
@@ -89,10 +89,10 @@ test("two pushes that both outgrow their part come one after the other, and neit
     a.renew();
   }
   expect([hasB, a.isWanted, b.isWanted]).toEqual([false, true, false]);
-  expect(budget.takenBytes).toBe(96 * MIB);
+  expect(budget.takenBytes).toBe(88 * MIB);
   a.free();
   await waiting;
-  expect(budget.takenBytes).toBe(70 * MIB);
+  expect(budget.takenBytes).toBe(62 * MIB);
   b.free();
   expect(budget.takenBytes).toBe(0);
 });
