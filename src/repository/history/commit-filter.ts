@@ -6,7 +6,8 @@ import type { OpenRepository } from "../objects/open-repository.ts";
 import { LookAhead } from "./look-ahead.ts";
 import type { WorkBudget } from "../pacing/work-budget.ts";
 
-/** Bytes of a commit that are searched in the time of one of `WorkBudget`'s steps. */
+/** Steps of `WorkBudget` that a commit costs, and bytes of it that are searched in one more. */
+const STEPS_PER_COMMIT = 2;
 const BYTES_PER_STEP = 8 * 1024;
 
 /** A search reads nothing else, so that what it finds does not depend on other commits. */
@@ -63,7 +64,7 @@ export class CommitFilter {
     for await (const read of readHeads(this.#repository, numbers, HEADS_ALONE)) {
       const commit = describeHead(read, UNBOUNDED);
       this.#fits.set(this.#graph.position(read.number), this.#isWanted(commit));
-      await this.#budget.step(1 + Math.floor(sizeOf(commit) / BYTES_PER_STEP));
+      await this.#budget.step(STEPS_PER_COMMIT + Math.floor(sizeOf(commit) / BYTES_PER_STEP));
     }
   }
 
