@@ -175,6 +175,25 @@ test("a mark stays whose placeholder the commit alone does not determine, or tha
   expect(bytes.includes(`\0${large}\0`)).toBe(true);
 });
 
+test("a mark stays whose date or time is beyond what the server shows", async () => {
+  const dir = await makeOddRepository([
+    { branch: "base", files: { ".gitattributes": "f export-subst\n", f: "$Format:%ad$ $Format:%cI$ $Format:%at$" } },
+  ]);
+  const tree = await git(dir, "rev-parse", "base^{tree}");
+  const seen: string[] = [];
+  for (const [branch, seconds] of [
+    ["far", "253402300800"],
+    ["farther", "9223372036854775807"],
+  ] as const) {
+    const person = `A <a@example.com> ${seconds} +0000`;
+    const raw = `tree ${tree}\nauthor ${person}\ncommitter ${person}\n\nsubject\n`;
+    const { stdout } = await tryGit(dir, ["hash-object", "-t", "commit", "-w", "--stdin"], { stdin: raw });
+    await git(dir, "push", "-q", `${server.url}/me/far.git`, `${stdout.trim()}:refs/heads/${branch}`);
+    seen.push((await ask(`far/archive/${branch}.tar`)).bytes.toString("latin1").match(/\$Format[^\0]*/)?.[0] ?? "");
+  }
+  expect(seen).toEqual(["$Format:%ad$ $Format:%cI$ 253402300800", "$Format:%ad$ $Format:%cI$ $Format:%at$"]);
+});
+
 test("a compressed tar is the same tar", async () => {
   const { headers, bytes } = await ask("odd/archive/main.tar.gz");
   expect(headers.get("Content-Type")).toBe("application/gzip");

@@ -3,7 +3,7 @@ import { type Commit, parseCommit } from "../../format/commit.ts";
 import type { Ident } from "../../format/ident.ts";
 import { MAX_SUBST_BYTES } from "../../format/limits.ts";
 import { toHex } from "../../format/oid.ts";
-import { toIsoDate } from "../objects/commit-record.ts";
+import { LAST_SECONDS, toIsoDate } from "../objects/commit-record.ts";
 
 /** What the placeholders of an archive's files stand for. */
 export interface ArchivedCommit {
@@ -114,7 +114,10 @@ function personField({ name, email, timeSeconds, zone }: Ident, field: string): 
   if (field === "n") return name;
   if (field === "e") return email;
   if (field === "l") return email.split("@", 1)[0]!;
-  if (field === "t") return `${timeSeconds}`;
+  // A larger one was written with digits that a number does not hold.
+  if (field === "t") return timeSeconds < Number.MAX_SAFE_INTEGER ? `${timeSeconds}` : null;
+  // Git shows years above 9999, which ISO 8601 does not have.
+  if (timeSeconds > LAST_SECONDS) return null;
   // Of others git shows something that nobody means.
   if (!/^[+-](?:[01]\d|2[0-3])[0-5]\d$/.test(zone)) return null;
   const iso = toIsoDate(timeSeconds, zone);

@@ -50,7 +50,7 @@ export interface ReadHead {
 }
 
 /** The last second with a four-digit year in ISO 8601, with a margin for the offset. */
-const LAST_SECONDS = Date.UTC(9999, 11, 30) / 1_000;
+export const LAST_SECONDS = Date.UTC(9999, 11, 30) / 1_000;
 
 const UTF_8 = new TextDecoder();
 
