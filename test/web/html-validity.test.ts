@@ -13,5 +13,5 @@ beforeAll(async () => {
 test.each(PAGES)("$name: $path", async (page) => {
   const response = await fetch(servers.urlOf(page), { headers: { Accept: "text/html" } });
   expect(response.status).toBe(page.status ?? 200);
-  expect(findHtmlFaults(await response.text())).toEqual([]);
+  expect(await findHtmlFaults(await response.text())).toEqual([]);
 });
