@@ -13,6 +13,7 @@ import { IsolateWatch } from "./isolate-memory.ts";
 import { makeTree, packOf, makeCommit } from "./pack-builder.ts";
 import { readUsage } from "./process.ts";
 import { Random } from "./random.ts";
+import { request } from "./raw.ts";
 import { sendPush } from "./raw-push.ts";
 import { findFreePort, type Server, startServer } from "./server.ts";
 
@@ -155,9 +156,8 @@ export class HostileRun {
   async #measureCalm(seed: number, { shape }: HostileHistory): Promise<void> {
     const startMs = performance.now();
     const cpuBefore = readUsage(this.#server.pid).cpuSeconds;
-    const { status } = await fetch(`${this.#server.url}/calm/repo.git/info/refs?service=git-upload-pack`, {
-      headers: UNKEPT,
-    });
+    // Its own connection: the server may close a kept one just as a request goes out on it.
+    const { status } = await request(`${this.#server.url}/calm/repo.git/info/refs?service=git-upload-pack`);
     const wall = (performance.now() - startMs) / 1000;
     const seconds = Math.min(wall, readUsage(this.#server.pid).cpuSeconds - cpuBefore);
     this.#longestWaitSeconds = Math.max(this.#longestWaitSeconds, seconds);
