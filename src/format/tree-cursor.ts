@@ -56,6 +56,12 @@ export class TreeCursor {
     return this.#canonicalMode;
   }
 
+  /** Whether the mode is written as git writes it. */
+  get isCanonical(): boolean {
+    const digits = this.#nameAt - 1 - this.#at;
+    return this.#mode === this.#canonicalMode && digits === (this.isTree ? 5 : 6);
+  }
+
   /** Byte string. */
   get name(): string {
     return toByteString(this.#bytes.subarray(this.#nameAt, this.#nul));

@@ -1,5 +1,5 @@
-/** Directories of 300,000 entries that differ in all of them: what compares them counts, pauses,
- * and answers in part or in words, while others are served. */
+/** Directories of 300,000 entries that differ in all of them, or in one: what compares them counts
+ * what differs, pauses, and answers in part or in words, while others are served. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { DEFAULT_LIMITS } from "../../src/format/configured-limits.ts";
 import { makeCommit, type MadeObject, makeObject, makeTree, makeWideTree, packOf } from "../harness/pack-builder.ts";
@@ -19,9 +19,17 @@ const lines = Array.from({ length: 200 }, (_, i) => `line ${i}\n`);
 const text = makeObject("blob", lines.join(""));
 const changed = makeObject("blob", lines.with(7, "another line\n").join(""));
 
-const [first, second, third] = ["a", "b", "c"].map((salt) =>
-  makeWideTree(Array.from({ length: ENTRIES }, (_, i) => ["100644", salt + String(i).padStart(7, "0"), blob] as const)),
-) as [MadeObject, MadeObject, MadeObject];
+/** @param edited the indexes of changed files */
+const makeWide = (salt: string, ...edited: number[]): MadeObject =>
+  makeWideTree(
+    Array.from({ length: ENTRIES }, (_, i) => {
+      const name = salt + String(i).padStart(7, "0");
+      return ["100644", name, edited.includes(i) ? changed : blob] as const;
+    }),
+  );
+const [first, second, third] = [makeWide("a"), makeWide("b"), makeWide("c")];
+/** Each edits one file of the first. */
+const [left, right] = [makeWide("a", 5), makeWide("a", 200_000)];
 const roots = [
   makeTree(["40000", "d", first], ["100644", "text", text]),
   makeTree(["40000", "d", second], ["100644", "moved", changed]),
@@ -30,6 +38,14 @@ const roots = [
 const base = makeCommit(roots[0]);
 const main = makeCommit(roots[1], [base.oid]);
 const fork = makeCommit(roots[2], [base.oid]);
+const editedRoots = [
+  makeTree(["40000", "d", left], ["100644", "text", text]),
+  makeTree(["40000", "d", right], ["100644", "text", text]),
+] as const;
+const ours = makeCommit(editedRoots[0], [base.oid]);
+const theirs = makeCommit(editedRoots[1], [base.oid]);
+/** The tree of both edits. */
+const both = makeTree(["40000", "d", makeWide("a", 5, 200_000)], ["100644", "text", text]);
 
 let server: Server;
 
@@ -39,8 +55,11 @@ beforeAll(async () => {
   const commands = [
     { name: "refs/heads/main", new: main.oid },
     { name: "refs/heads/fork", new: fork.oid },
+    { name: "refs/heads/ours", new: ours.oid },
+    { name: "refs/heads/theirs", new: theirs.oid },
   ];
-  const pack = packOf(blob, text, changed, first, second, third, ...roots, base, main, fork);
+  const trees = [first, second, third, left, right, ...roots, ...editedRoots];
+  const pack = packOf(blob, text, changed, ...trees, base, main, fork, ours, theirs);
   expect((await sendPush(`${server.url}/me/wide.git`, { commands, pack })).unpack).toBe("ok");
 });
 
@@ -77,6 +96,7 @@ const READS: readonly (readonly [path: string, status: number])[] = [
   ["/me/wide/blob/main/d/b0000003", 200],
   [`/me/wide/commit/${main.oid}`, 200],
   ["/me/wide/compare/main...fork", 200],
+  ["/me/wide/compare/ours...theirs", 200],
   ["/me/wide/blame/main/moved", 200],
   ["/me/wide/commits/main/moved?follow=1", 200],
   [`${API}/commits/${main.oid}`, 200],
@@ -97,6 +117,7 @@ test.each(READS)("%s", async (path, status) => {
 const CHANGES: readonly (readonly [path: string, json: unknown])[] = [
   ["merge", { base: "main", head: "fork", message: "Merge", author: ADA }],
   ["cherry-pick", { branch: "main", commit: fork.oid, committer: ADA }],
+  ["revert", { branch: "fork", commit: main.oid, author: ADA }],
   [
     "commits",
     {
@@ -112,5 +133,17 @@ const CHANGES: readonly (readonly [path: string, json: unknown])[] = [
 test.each(CHANGES)("%s: more paths than can be merged are counted before they are collected", async (route, json) => {
   const { status, body, waited } = await ask(`${API}/${route}`, json);
   expect([status, body]).toEqual([413, expect.stringContaining("merge (paths) exceeds the limit of 200000")]);
+  expect(waited).toBeLessThan(BOUND_SECONDS);
+});
+
+const EDITS: readonly (readonly [path: string, json: object, tree: string])[] = [
+  ["merge", { base: "ours", head: "theirs", author: ADA }, both.oid],
+  ["cherry-pick", { branch: "ours", commit: "theirs", committer: ADA }, both.oid],
+  ["revert", { branch: "theirs", commit: "theirs", author: ADA }, roots[0].oid],
+];
+
+test.each(EDITS)("%s: entries that are the same in wide directories do not count", async (route, json, tree) => {
+  const { status, body, waited } = await ask(`${API}/${route}`, { ...json, dryRun: true });
+  expect([status, JSON.parse(body)]).toMatchObject([200, { tree }]);
   expect(waited).toBeLessThan(BOUND_SECONDS);
 });

@@ -3,7 +3,8 @@ import type { RenamePair } from "./find-renames.ts";
 import { type ContentMerge, kindOf, mergeContent, type MergedFile } from "./merge-content.ts";
 import { FILE_MODE } from "../../format/tree.ts";
 import { equalOids } from "../../format/oid.ts";
-import { BASE, type MergedPath, type MergedPaths, otherSide, type Version } from "./merged-path.ts";
+import { BASE, type MergedPath, otherSide, type Version } from "./merged-path.ts";
+import type { MergedPaths } from "./merged-paths.ts";
 
 /** Brings together the versions that renames separated: all versions of a renamed file move to its
  * new path.

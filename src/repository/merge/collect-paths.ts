@@ -1,23 +1,23 @@
 import { GitError } from "../../format/errors.ts";
-import { equalOids, type Oid, toHex } from "../../format/oid.ts";
-import { isTreeMode } from "../../format/tree.ts";
-import { countEntries, TreeCursor } from "../../format/tree-cursor.ts";
+import { type Oid, toHex } from "../../format/oid.ts";
+import { TreeCursor } from "../../format/tree-cursor.ts";
 import { TimeSlice } from "../pacing/time-slice.ts";
 import type { MergeObjects } from "./merge-objects.ts";
 import {
   ALL,
   BASE,
   type MergedPath,
-  type MergedPaths,
+  openPath,
   OURS,
   type Side,
   THEIRS,
   type Versions,
   withoutDirectory,
 } from "./merged-path.ts";
+import { MergedPaths } from "./merged-paths.ts";
 import { noteCandidates, RenameCandidates } from "./rename-candidates.ts";
 
-/** The most paths compared in one merge: all are in memory at once. */
+/** The most paths that may differ in one merge: all are in memory at once. */
 const MAX_PATHS = 200_000;
 
 /** Entries that are compared between two looks at the clock. */
@@ -57,7 +57,7 @@ interface Pending {
 /** Compares the trees of a merge, level by level. A tree that is the same in all three is not read.
  * Neither is one that only one side changed, unless files that this side deleted may have been
  * renamed.
- * @throws GitError "too-large" when more than 200,000 paths must be compared, "storage-failed"
+ * @throws GitError "too-large" when more than 200,000 paths differ, "storage-failed"
  * @see collect_merge_info() in git's merge-ort.c */
 export function collectPaths(objects: MergeObjects, roots: Roots): Promise<CollectedPaths> {
   return new PathCollector(objects).collect(roots);
@@ -66,7 +66,7 @@ export function collectPaths(objects: MergeObjects, roots: Roots): Promise<Colle
 class PathCollector implements CollectedPaths {
   readonly #objects: MergeObjects;
   readonly #slice = new TimeSlice();
-  readonly paths: MergedPaths = new Map();
+  readonly paths = new MergedPaths();
   readonly candidates = [new RenameCandidates(), new RenameCandidates()] as const;
   /** For each side; null: directories that only this side changed are read at once. */
   readonly #deferred: [Pending[] | null, Pending[] | null] = [[], []];
@@ -108,13 +108,6 @@ class PathCollector implements CollectedPaths {
       const next: Directory[] = [];
       for (const directory of level) {
         const contents = directory.trees.map((oid) => (oid === null ? NOTHING : trees.get(toHex(oid))!));
-        // Counted before anything is made of them.
-        let most = 0;
-        for (const content of contents) {
-          most = Math.max(most, countEntries(content));
-          await this.#slice.pause();
-        }
-        checkPaths(this.paths.size + most);
         await this.#compare(directory, contents, next);
         await this.#slice.pause();
       }
@@ -123,26 +116,16 @@ class PathCollector implements CollectedPaths {
   }
 
   async #compare(directory: Directory, contents: readonly Uint8Array[], below: Directory[]): Promise<void> {
-    const all = new Map<string, Versions>();
-    const sides: string[][] = [];
-    for (const [side, content] of contents.entries()) {
-      const names: string[] = [];
-      for (const cursor = new TreeCursor(content); !cursor.isAtEnd; cursor.advance()) {
-        const { name } = cursor;
-        const versions = all.get(name) ?? ([null, null, null] satisfies Versions);
-        versions[side] = { mode: cursor.canonicalMode, oid: cursor.oid };
-        all.set(name, versions);
-        if (names.push(name) % ENTRIES_PER_PAUSE === 0) await this.#slice.pause();
-      }
-      sides.push(names);
-      checkPaths(this.paths.size + all.size);
-    }
+    const all = await this.#findDifferent(directory.path, contents);
     const opened: Pick<Pending, "path" | "place" | "merged">[] = [];
-    for (const name of inGitOrder(sides)) {
-      const path = directory.path === "" ? name : `${directory.path}/${name}`;
-      const place = directory.place + placeOf(opened.length);
-      if (opened.push({ path, place, merged: open(path, all.get(name)!) }) % ENTRIES_PER_PAUSE === 0)
-        await this.#slice.pause();
+    for (const name of inGitOrder(contents)) {
+      const versions = name === null ? undefined : all.get(name);
+      if (versions !== undefined) {
+        const path = directory.path === "" ? name! : `${directory.path}/${name}`;
+        const place = directory.place + placeOf(opened.length);
+        opened.push({ path, place, merged: openPath(path, versions) });
+      }
+      await this.#slice.pause();
     }
     const { renameMask } = directory;
     const isAddedTo = opened.some(({ merged: { fileMask } }) => fileMask !== 0 && fileMask === renameMask);
@@ -151,6 +134,27 @@ class PathCollector implements CollectedPaths {
       if (!merged.isResolved) this.#descend({ path, place, merged, renameMask: isAddedTo ? ALL : renameMask }, below);
       if (i % ENTRIES_PER_PAUSE === 0) await this.#slice.pause();
     }
+  }
+
+  /** Finds the entries of a directory that are not the same in all three trees, by name. The others
+   * are kept as they are. */
+  async #findDifferent(directory: string, contents: readonly Uint8Array[]): Promise<Map<string, Versions>> {
+    // Counted before anything is made of them.
+    let [same, different] = [0, 0];
+    for (const places = new Places(contents); !places.isAtEnd; places.advance()) {
+      if (places.isSame) same += 1;
+      else different += 1;
+      if ((same + different) % ENTRIES_PER_PAUSE === 0) await this.#slice.pause();
+    }
+    checkPaths(this.paths.size + different);
+    const all = new Map<string, Versions>();
+    let passed = 0;
+    for (const places = new Places(contents); !places.isAtEnd; places.advance()) {
+      if (!places.isSame) places.addTo(all);
+      if (++passed % ENTRIES_PER_PAUSE === 0) await this.#slice.pause();
+    }
+    if (same > 0) this.paths.keep(directory, { content: contents[0]!, different: [...all.keys()] });
+    return all;
   }
 
   #descend({ path, place, merged, renameMask }: Pending, below: Directory[]): void {
@@ -166,18 +170,80 @@ class PathCollector implements CollectedPaths {
   }
 }
 
+/** The places of three trees' entries, in the order of trees. A name that is a file in one tree and
+ * a directory in another has two. */
+class Places {
+  readonly #cursors: readonly TreeCursor[];
+  /** The trees that have an entry here; 0: at the end. */
+  #mask = 0;
+
+  constructor(contents: readonly Uint8Array[]) {
+    this.#cursors = contents.map((content) => new TreeCursor(content));
+    this.#find();
+  }
+
+  get isAtEnd(): boolean {
+    return this.#mask === 0;
+  }
+
+  /** Whether all three trees have the same entry here, written as git writes it. */
+  get isSame(): boolean {
+    const [base, ours, theirs] = this.#cursors as [TreeCursor, TreeCursor, TreeCursor];
+    return this.#mask === ALL && base.isSameAs(ours) && base.isSameAs(theirs) && base.isCanonical;
+  }
+
+  /** Notes the entries here as versions of their name. */
+  addTo(all: Map<string, Versions>): void {
+    for (const [side, cursor] of this.#cursors.entries()) {
+      if ((this.#mask & (1 << side)) === 0) continue;
+      const { name } = cursor;
+      const versions = all.get(name) ?? ([null, null, null] satisfies Versions);
+      versions[side] = { mode: cursor.canonicalMode, oid: cursor.oid };
+      all.set(name, versions);
+    }
+  }
+
+  advance(): void {
+    for (const [side, cursor] of this.#cursors.entries()) if (this.#mask & (1 << side)) cursor.advance();
+    this.#find();
+  }
+
+  #find(): void {
+    this.#mask = 0;
+    let least: TreeCursor | null = null;
+    for (const [side, cursor] of this.#cursors.entries()) {
+      if (cursor.isAtEnd) continue;
+      const order = least === null ? -1 : cursor.compare(least);
+      if (order < 0) [least, this.#mask] = [cursor, 0];
+      if (order <= 0) this.#mask |= 1 << side;
+    }
+  }
+}
+
 /** The names in three trees in git's order: always the least of the next names. This can differ
- * from the order in trees, where a directory sorts as if it ended in a slash. @see traverse_trees()
- * in git's tree-walk.c */
-function* inGitOrder(sides: readonly (readonly string[])[]): Generator<string, void, void> {
+ * from the order in trees, where a directory sorts as if it ended in a slash.
+ * @yields null now and then for entries that are the same in all, which are passed
+ * @see traverse_trees() in git's tree-walk.c */
+function* inGitOrder(contents: readonly Uint8Array[]): Generator<string | null, void, void> {
+  const cursors = contents.map((content) => new TreeCursor(content)) as [TreeCursor, TreeCursor, TreeCursor];
+  const [base, ours, theirs] = cursors;
   const seen = new Set<string>();
-  const next = sides.map(() => 0);
-  for (;;) {
+  for (let passed = 0; ;) {
+    if (
+      base.compare(ours) === 0 &&
+      base.compare(theirs) === 0 &&
+      !base.isAtEnd &&
+      base.isSameAs(ours) &&
+      base.isSameAs(theirs)
+    ) {
+      for (const cursor of cursors) cursor.advance();
+      if (++passed % ENTRIES_PER_PAUSE === 0) yield null;
+      continue;
+    }
     let least: string | undefined;
-    for (const [side, names] of sides.entries()) {
-      while (next[side]! < names.length && seen.has(names[next[side]!]!)) next[side]! += 1;
-      const name = names[next[side]!];
-      if (name !== undefined && (least === undefined || name < least)) least = name;
+    for (const cursor of cursors) {
+      while (!cursor.isAtEnd && seen.has(cursor.name)) cursor.advance();
+      if (!cursor.isAtEnd && (least === undefined || cursor.name < least)) least = cursor.name;
     }
     if (least === undefined) return;
     seen.add(least);
@@ -193,42 +259,6 @@ function checkPaths(count: number): void {
 /** An index as text that sorts as the number does. */
 function placeOf(turn: number): string {
   return String.fromCharCode(turn >>> 16, turn & 0xffff);
-}
-
-function open(path: string, versions: Versions): MergedPath {
-  const [base, ours, theirs] = versions;
-  let fileMask = 0;
-  let directoryMask = 0;
-  versions.forEach((version, i) => {
-    if (version === null) return;
-    if (isTreeMode(version.mode)) directoryMask |= 1 << i;
-    else fileMask |= 1 << i;
-  });
-  const isSame = (a: typeof base, b: typeof base): boolean =>
-    a !== null && b !== null && a.mode === b.mode && equalOids(a.oid, b.oid);
-  const isOursSame = isSame(base, ours);
-  const isTheirsSame = isSame(base, theirs);
-  const matchMask = isOursSame
-    ? isTheirsSame
-      ? ALL
-      : BASE | OURS
-    : isTheirsSame
-      ? BASE | THEIRS
-      : isSame(ours, theirs)
-        ? OURS | THEIRS
-        : 0;
-  const isResolved = matchMask === ALL || (fileMask === ALL && matchMask !== 0);
-  return {
-    isResolved,
-    result: isResolved ? (isOursSame ? theirs : ours) : null,
-    versions,
-    paths: [path, path, path],
-    fileMask,
-    directoryMask,
-    matchMask,
-    isFileOrDirectory: fileMask !== 0 && directoryMask !== 0,
-    isPathInConflict: false,
-  };
 }
 
 /** The only side that differs from the base, null: both do. */

@@ -1,14 +1,7 @@
 import type { ConflictList } from "./conflict.ts";
 import type { RenamePair, SideRenames } from "./find-renames.ts";
-import {
-  BASE,
-  directoryOf,
-  type MergedPath,
-  type MergedPaths,
-  otherSide,
-  type Versions,
-  withoutDirectory,
-} from "./merged-path.ts";
+import { BASE, directoryOf, type MergedPath, otherSide, type Versions, withoutDirectory } from "./merged-path.ts";
+import type { MergedPaths } from "./merged-paths.ts";
 
 /** Old path of a directory → the new one, "" for the top. */
 type DirectoryRenames = Map<string, string>;

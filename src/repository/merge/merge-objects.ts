@@ -3,7 +3,8 @@ import { GitError } from "../../format/errors.ts";
 import { checkLimit } from "../../format/limits.ts";
 import type { ObjectType } from "../../format/object.ts";
 import { concatOids, type Oid, OID_BYTES, toHex } from "../../format/oid.ts";
-import { parseTree, typeOfMode } from "../../format/tree.ts";
+import { typeOfMode } from "../../format/tree.ts";
+import { TreeCursor } from "../../format/tree-cursor.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { NewObject, NewObjects } from "../publish/new-objects.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
@@ -89,8 +90,10 @@ export class MergeObjects {
     const visit = (oid: Oid): void => {
       const object = this.#made.find(oid);
       if (object === undefined || found.has(toHex(oid))) return;
-      const entries = object.type === "tree" ? parseTree(object.content) : [];
-      for (const entry of entries) if (typeOfMode(entry.mode) !== "commit") visit(entry.oid);
+      if (object.type === "tree") {
+        for (const cursor = new TreeCursor(object.content); !cursor.isAtEnd; cursor.advance())
+          if (typeOfMode(cursor.mode) !== "commit") visit(cursor.oid);
+      }
       found.set(toHex(oid), object);
     };
     visit(tree);

@@ -1,4 +1,5 @@
-import type { Oid } from "../../format/oid.ts";
+import { equalOids, type Oid } from "../../format/oid.ts";
+import { isTreeMode } from "../../format/tree.ts";
 
 /** Bits of the masks that say which of the three trees have an entry: the merge base, ours,
  * theirs. */
@@ -51,9 +52,6 @@ export interface MergedPath {
   isPathInConflict: boolean;
 }
 
-/** The paths of a merge, except for those in directories that are resolved as a whole. */
-export type MergedPaths = Map<string, MergedPath>;
-
 /** The directory that holds a path, "" at the top. */
 export function directoryOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf("/")));
@@ -73,5 +71,42 @@ export function withoutDirectory(merged: MergedPath): MergedPath {
     directoryMask: 0,
     matchMask: merged.matchMask & ~merged.directoryMask,
     isFileOrDirectory: false,
+  };
+}
+
+/** A path with the entries that the trees have there. */
+export function openPath(path: string, versions: Versions): MergedPath {
+  const [base, ours, theirs] = versions;
+  let fileMask = 0;
+  let directoryMask = 0;
+  versions.forEach((version, i) => {
+    if (version === null) return;
+    if (isTreeMode(version.mode)) directoryMask |= 1 << i;
+    else fileMask |= 1 << i;
+  });
+  const isSame = (a: typeof base, b: typeof base): boolean =>
+    a !== null && b !== null && a.mode === b.mode && equalOids(a.oid, b.oid);
+  const isOursSame = isSame(base, ours);
+  const isTheirsSame = isSame(base, theirs);
+  const matchMask = isOursSame
+    ? isTheirsSame
+      ? ALL
+      : BASE | OURS
+    : isTheirsSame
+      ? BASE | THEIRS
+      : isSame(ours, theirs)
+        ? OURS | THEIRS
+        : 0;
+  const isResolved = matchMask === ALL || (fileMask === ALL && matchMask !== 0);
+  return {
+    isResolved,
+    result: isResolved ? (isOursSame ? theirs : ours) : null,
+    versions,
+    paths: [path, path, path],
+    fileMask,
+    directoryMask,
+    matchMask,
+    isFileOrDirectory: fileMask !== 0 && directoryMask !== 0,
+    isPathInConflict: false,
   };
 }

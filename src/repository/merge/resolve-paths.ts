@@ -1,5 +1,6 @@
 import { equalOids, type Oid } from "../../format/oid.ts";
 import { encodeTree, FILE_MODE, TREE_MODE, type TreeEntry } from "../../format/tree.ts";
+import { spliceTree, type TreeChange } from "../../format/tree-splice.ts";
 import { TimeSlice } from "../pacing/time-slice.ts";
 import type { ConflictList } from "./conflict.ts";
 import { type ContentMerge, type FileVersions, kindOf, mergeContent } from "./merge-content.ts";
@@ -7,7 +8,6 @@ import {
   BASE,
   directoryOf,
   type MergedPath,
-  type MergedPaths,
   nameOf,
   OURS,
   type Side,
@@ -16,6 +16,7 @@ import {
   type Versions,
   withoutDirectory,
 } from "./merged-path.ts";
+import type { KeptDirectory, MergedPaths } from "./merged-paths.ts";
 
 /** Resolves every path of a merge, and writes the trees. Directories keep their paths; a file in
  * the way of one gets a path beside it.
@@ -28,7 +29,7 @@ export async function resolvePaths(merge: ContentMerge, paths: MergedPaths, conf
   const resolver = new PathResolver(merge, paths, conflicts);
   const slice = new TimeSlice();
   // A directory's contents precede it, because only they show whether it is empty.
-  const inOrder = Array.from(paths, ([path, merged]) => ({ path, merged, key: `${path}/` }));
+  const inOrder = paths.list().map(({ path, merged }) => ({ path, merged, key: `${path}/` }));
   for (const { path, merged } of inOrder.sort((a, b) => (a.key > b.key ? -1 : 1))) {
     await resolver.resolve(path, merged);
     await slice.pause();
@@ -50,7 +51,8 @@ class PathResolver {
   }
 
   async resolve(path: string, merged: MergedPath): Promise<void> {
-    if (this.#entries.has(path)) merged.result = { mode: TREE_MODE, oid: this.writeTree(path) };
+    if (this.#entries.has(path) || this.#paths.kept(path) !== undefined)
+      merged.result = { mode: TREE_MODE, oid: this.writeTree(path) };
     if (merged.isResolved || merged.directoryMask !== 0) this.#record(path, merged.result);
     if (merged.isResolved || merged.fileMask === 0) return;
     if (!merged.isFileOrDirectory) await this.#resolveFile(path, merged);
@@ -59,7 +61,9 @@ class PathResolver {
   }
 
   writeTree(directory: string): Oid {
-    return this.#merge.objects.add("tree", encodeTree(this.#entries.get(directory) ?? []));
+    const entries = this.#entries.get(directory) ?? [];
+    const kept = this.#paths.kept(directory);
+    return this.#merge.objects.add("tree", kept === undefined ? encodeTree(entries) : changeTree(kept, entries));
   }
 
   #record(path: string, result: Version | null): void {
@@ -153,4 +157,12 @@ class PathResolver {
     this.#paths.set(free, this.#paths.get(path)!);
     return free;
   }
+}
+
+/** The tree of a directory of which only some entries were opened.
+ * @param entries those that they have become */
+function changeTree({ content, different }: KeptDirectory, entries: readonly TreeEntry[]): Uint8Array {
+  const changes = new Map<string, TreeChange>(different.map((name) => [name, null]));
+  for (const entry of entries) changes.set(entry.name, entry);
+  return spliceTree(content, changes).content;
 }
