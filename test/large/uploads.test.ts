@@ -53,7 +53,6 @@ test(`${COMMITS * 4} objects, pushed in steps`, async () => {
     console.log(JSON.stringify(figures, null, 2));
     expect(steps).toBeGreaterThan(3);
     expect(peakBytes).toBeLessThanOrEqual(MEMORY_LIMIT_BYTES);
-    expect(Math.max(...asked.map(({ ms }) => ms))).toBeLessThan(ANSWER_MS);
     const mirror = join(makeTempDir("clone"), "clone.git");
     await git(origin, "clone", "-q", "--mirror", url, mirror);
     expect(await listRefs(mirror)).toBe(await listRefs(origin));
@@ -61,6 +60,7 @@ test(`${COMMITS * 4} objects, pushed in steps`, async () => {
     const count = (dir: string): Promise<string> => git(dir, "rev-list", "--objects", "--all", "--count");
     expect(await count(mirror)).toBe(await count(origin));
     expect(await findProblems(url)).toEqual([]);
+    expect(Math.max(...asked.map(({ ms }) => ms))).toBeLessThan(ANSWER_MS);
   } finally {
     await server.close();
   }

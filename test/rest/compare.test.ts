@@ -229,3 +229,30 @@ test("a patch with a file that is too large is refused with its name, and the li
     { path: "small.txt", additions: 1 },
   ]);
 });
+
+test("large files with short patches come in pages, too, and the raw patch has them all", async () => {
+  const many = await makeRepository("many");
+  writeFileSync(join(many, "README"), "one\n");
+  await git(many, "add", ".");
+  await git(many, "commit", "-q", "-m", "one");
+  const content = Buffer.alloc(4 * 1024 * 1024);
+  for (let i = 10; i < 50; i++) writeFileSync(join(many, `zeros-${i}`), content);
+  await git(many, "add", ".");
+  await git(many, "commit", "-q", "-m", "forty");
+  await git(many, "push", "-q", `${server.url}/compare/many.git`, "main");
+  const paths: string[][] = [];
+  for (let cursor: string | null = ""; cursor !== null;) {
+    const query = cursor === "" ? "" : `?cursor=${cursor}`;
+    const { body }: { body: Diff } = await askApi<Diff>(server, `/repos/compare/many/commits/main${query}`);
+    expect(body.fileCount).toBe(40);
+    paths.push(body.files.map(({ path }) => path));
+    cursor = body.nextCursor;
+  }
+  expect(paths.map(({ length }) => length)).toEqual([16, 16, 8]);
+  expect(paths.flat()).toEqual(Array.from({ length: 40 }, (_, i) => `zeros-${10 + i}`));
+  const { body: patch } = await askApi<string>(server, "/repos/compare/many/commits/main?format=diff");
+  await git(many, "checkout", "-q", "main~1");
+  const applied = await tryGit(many, ["apply", "--index"], { stdin: patch });
+  expect(applied.stderr).toBe("");
+  expect(await git(many, "write-tree")).toBe(await git(many, "rev-parse", "main^{tree}"));
+});

@@ -27,6 +27,10 @@ const MAX_PATCH_BYTES = 1024 * 1024;
  * for. */
 const PAGE_PATCH_BYTES = 4 * 1024 * 1024;
 
+/** A page also ends after the file with which its files reach this many bytes, old and new together:
+ * a large file's patch can be short, or left out. Comparing them takes about a second. */
+const PAGE_COMPARED_BYTES = 64 * 1024 * 1024;
+
 /** A page that took this long ends early. The next page continues there. */
 const PAGE_MS = 5_000;
 
@@ -106,6 +110,7 @@ export async function diff(repository: OpenRepository, query: DiffPageQuery): Pr
   const contents = blobs.readChanges(comparable);
   const files: FileRecord[] = [];
   let patchBytes = 0;
+  let comparedBytes = 0;
   for (const [i, change] of page.entries()) {
     if (sizes[i]! > MAX_COMPARED_BYTES) {
       files.push({ ...describe(change), additions: null, deletions: null, isBinary: false, patch: null });
@@ -114,7 +119,8 @@ export async function diff(repository: OpenRepository, query: DiffPageQuery): Pr
     const file = compareFile((await contents.next()).value!, { ignoresBlanks });
     files.push(file);
     patchBytes += file.patch?.length ?? 0;
-    if (patchBytes >= pageBytes || Date.now() > endMs) break;
+    comparedBytes += sizes[i]!;
+    if (patchBytes >= pageBytes || comparedBytes >= PAGE_COMPARED_BYTES || Date.now() > endMs) break;
     await blobs.pause();
   }
   await contents.return();
@@ -145,10 +151,12 @@ export async function patch(
   const { codec } = repository.state.platform;
   const into = new ByteWriter();
   let end = query.start;
+  let comparedBytes = 0;
   for await (const changed of blobs.readChanges(changes.slice(query.start))) {
     into.write(formatPatch(changed, { deflate: (content) => codec.deflate(content) }).bytes);
     end++;
-    if (into.length >= PAGE_PATCH_BYTES) break;
+    comparedBytes += changed.old.length + changed.next.length;
+    if (into.length >= PAGE_PATCH_BYTES || comparedBytes >= PAGE_COMPARED_BYTES) break;
     await blobs.pause();
   }
   return { bytes: into.finish(), next: end < changes.length ? end : null };
