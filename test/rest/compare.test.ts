@@ -240,13 +240,14 @@ test("large files with short patches come in pages, too, and the raw patch has t
   await git(many, "add", ".");
   await git(many, "commit", "-q", "-m", "forty");
   await git(many, "push", "-q", `${server.url}/compare/many.git`, "main");
+  const page = async (query: string): Promise<Diff> =>
+    (await askApi<Diff>(server, `/repos/compare/many/commits/main${query}`)).body;
   const paths: string[][] = [];
-  for (let cursor: string | null = ""; cursor !== null;) {
-    const query = cursor === "" ? "" : `?cursor=${cursor}`;
-    const { body }: { body: Diff } = await askApi<Diff>(server, `/repos/compare/many/commits/main${query}`);
-    expect(body.fileCount).toBe(40);
-    paths.push(body.files.map(({ path }) => path));
-    cursor = body.nextCursor;
+  for (let query: string | null = ""; query !== null;) {
+    const { files, fileCount, nextCursor } = await page(query);
+    expect(fileCount).toBe(40);
+    paths.push(files.map(({ path }) => path));
+    query = nextCursor === null ? null : `?cursor=${nextCursor}`;
   }
   expect(paths.map(({ length }) => length)).toEqual([16, 16, 8]);
   expect(paths.flat()).toEqual(Array.from({ length: 40 }, (_, i) => `zeros-${10 + i}`));

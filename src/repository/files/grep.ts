@@ -1,7 +1,9 @@
 import { isGitError } from "../../format/errors.ts";
 import { isBinary } from "../diff/binary-patch.ts";
+import { pause } from "../pacing/pause.ts";
 import type { LinePattern } from "./line-pattern.ts";
 import { type PlannedFile, readWhole } from "./planned-files.ts";
+import { readLine, readWindows, skipLines, skipLinesBack } from "./text-windows.ts";
 
 /** Larger files (bytes) are not searched. */
 const MAX_FILE_BYTES = 32 * 1024 * 1024;
@@ -85,12 +87,11 @@ export async function grepFiles(
         result.searched.files += 1;
         result.searched.bytes += content.length;
         if (!isBinary(content)) {
-          const lines = splitLines(content);
-          const until = await searchLines(lines, pattern, place.line, endSteps, (line, column) => {
-            result.matches.push(showMatch(file, lines, line, column, context));
+          const until = await searchLines(content, pattern, place.line, endSteps, (line, at, column) => {
+            result.matches.push(showMatch(file, content, { line, at, column }, context));
             return result.matches.length < limit;
           });
-          if (until < lines.length) return { after: place.after, line: until };
+          if (until !== null) return { after: place.after, line: until };
           if (result.matches.length === limit) return { after: path, line: 0 };
         }
       }
@@ -108,52 +109,58 @@ export async function grepFiles(
 }
 
 /** @param done lines that are not searched again
- * @param found called for each match with the line's index and the column; returns whether to
- * continue
- * @returns how many lines are done */
+ * @param found called for each match with the line's index, where it begins (bytes) and the column;
+ * returns whether to continue
+ * @returns how many lines are done; null: all */
 async function searchLines(
-  lines: readonly string[],
+  content: Uint8Array,
   pattern: LinePattern,
   done: number,
   endSteps: number,
-  found: (line: number, column: number) => boolean,
-): Promise<number> {
+  found: (line: number, at: number, column: number) => boolean,
+): Promise<number | null> {
   let sliceEnd = pattern.steps + SLICE_STEPS;
-  for (let i = done; i < lines.length; i++) {
-    const line = lines[i]!;
-    const column = pattern.find(line.length > MAX_LINE_CHARS ? line.slice(0, MAX_LINE_CHARS) : line);
-    if (column >= 0 && !found(i, column)) return i + 1;
-    if (pattern.steps < sliceEnd) continue;
-    sliceEnd = pattern.steps + SLICE_STEPS;
-    await new Promise((resolve) => setTimeout(resolve, 0));
-    if (pattern.steps >= endSteps) return i + 1;
+  for (const { lines, first, start, end } of readWindows(content, done)) {
+    // The last match, or the first line.
+    let [known, at] = [0, start];
+    for (const [i, line] of lines.entries()) {
+      const column = pattern.find(line.length > MAX_LINE_CHARS ? line.slice(0, MAX_LINE_CHARS) : line);
+      const isLast = i === lines.length - 1 && end === content.length;
+      if (column >= 0) {
+        at = skipLines(content, at, i - known);
+        known = i;
+        if (!found(first + i, at, column)) return isLast ? null : first + i + 1;
+      }
+      if (pattern.steps < sliceEnd) continue;
+      sliceEnd = pattern.steps + SLICE_STEPS;
+      await pause();
+      if (pattern.steps >= endSteps && !isLast) return first + i + 1;
+    }
   }
-  return lines.length;
+  return null;
 }
 
 function showMatch(
   { path, oid }: PlannedFile,
-  lines: readonly string[],
-  line: number,
-  column: number,
+  content: Uint8Array,
+  { line, at, column }: { line: number; at: number; column: number },
   context: number,
 ): GrepMatch {
-  const shown = (start: number, end: number): string[] =>
-    lines.slice(start, end).map((one) => one.slice(0, SHOWN_CHARS));
+  const shown = (from: number, count: number): string[] => {
+    const lines: string[] = [];
+    for (let next = from; lines.length < count && next < content.length; next = skipLines(content, next, 1)) {
+      lines.push(readLine(content, next, SHOWN_CHARS));
+    }
+    return lines;
+  };
+  const before = Math.min(line, context);
   return {
     path,
     oid,
     line: line + 1,
     column: column + 1,
-    text: lines[line]!.slice(0, SHOWN_CHARS),
-    before: shown(Math.max(0, line - context), line),
-    after: shown(line + 1, line + 1 + context),
+    text: readLine(content, at, SHOWN_CHARS),
+    before: shown(skipLinesBack(content, at, before), before),
+    after: shown(skipLines(content, at, 1), context),
   };
-}
-
-/** Lines without their ends. Invalid UTF-8 becomes U+FFFD. */
-function splitLines(content: Uint8Array): string[] {
-  const lines = new TextDecoder("utf-8", { fatal: false, ignoreBOM: true }).decode(content).split("\n");
-  if (lines.at(-1) === "") lines.pop();
-  return lines;
 }

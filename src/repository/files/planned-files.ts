@@ -73,7 +73,13 @@ export async function* readPieces({ blob, blobs }: PlannedFile): AsyncGenerator<
 }
 
 /** The content of a file, whole, until the next one is asked for. */
-export async function readWhole({ blob, blobs }: PlannedFile): Promise<Uint8Array> {
+export async function readWhole({ blob, blobs, sizeBytes }: PlannedFile): Promise<Uint8Array> {
   if (!blobs.isStreamed(blob)) return blobs.lend(blob);
-  return new Uint8Array(await new Response(await blobs.stream(blob)).arrayBuffer());
+  const content = new Uint8Array(sizeBytes);
+  let at = 0;
+  for await (const piece of await blobs.stream(blob)) {
+    content.set(piece, at);
+    at += piece.length;
+  }
+  return content;
 }
