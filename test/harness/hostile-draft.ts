@@ -9,6 +9,7 @@ import {
   type MadeTreeEntry,
   makeObject,
   makeTree,
+  makeWideTree,
   refDelta,
 } from "./pack-builder.ts";
 import type { Random } from "./random.ts";
@@ -72,7 +73,12 @@ export class Draft {
   }
 
   tree(...entries: readonly MadeTreeEntry[]): MadeObject {
-    return this.add(makeTree(...entries.toSorted((a, b) => (sortName(a) < sortName(b) ? -1 : 1))));
+    return this.wideTree(entries);
+  }
+
+  /** As `tree`, of more entries than a call takes. */
+  wideTree(entries: readonly MadeTreeEntry[]): MadeObject {
+    return this.add(makeWideTree(entries.toSorted((a, b) => (sortName(a) < sortName(b) ? -1 : 1))));
   }
 
   /** A tree with the entries of another and further ones, as a delta on it. */

@@ -166,8 +166,8 @@ const entries: Shape = ({ draft, random, each }) => {
         : draft.add(BLOB);
   const count = Math.min(300_000, Math.ceil(each / (length + 28)));
   const build = (salt: string): MadeObject =>
-    draft.tree(
-      ...Array.from({ length: count }, (_, i): MadeTreeEntry => {
+    draft.wideTree(
+      Array.from({ length: count }, (_, i): MadeTreeEntry => {
         const name = `${salt}${i.toString(36).padStart(5, "0")}`;
         return [mode, name.padEnd(length, "n"), leaf];
       }),

@@ -27,8 +27,8 @@ const MAX_PATCH_BYTES = 1024 * 1024;
  * for. */
 const PAGE_PATCH_BYTES = 4 * 1024 * 1024;
 
-/** A page also ends after the file with which its files reach this many bytes, old and new together:
- * a large file's patch can be short, or left out. Comparing them takes about a second. */
+/** A page also ends after the file with which its files reach this many bytes, old and new
+ * together: a large file's patch can be short, or left out. Comparing them takes a second. */
 const PAGE_COMPARED_BYTES = 64 * 1024 * 1024;
 
 /** A page that took this long ends early. The next page continues there. */

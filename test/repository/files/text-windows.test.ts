@@ -34,7 +34,9 @@ test.each([1, 2, 3, 4, 5, 6, 7, 8])("windows have the lines of the text (%i)", (
       expect(skipLinesBack(text, end, some.length)).toBe(start);
     }
     // Of a line of more than a megabyte only that much is read.
-    expect(found.map((line) => line.slice(0, 250_000))).toEqual(lines.slice(from).map((line) => line.slice(0, 250_000)));
+    expect(found.map((line) => line.slice(0, 250_000))).toEqual(
+      lines.slice(from).map((line) => line.slice(0, 250_000)),
+    );
   }
 });
 
