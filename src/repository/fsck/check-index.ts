@@ -33,13 +33,13 @@ export const checkIndex: FsckStage = async (run, after) => {
   }
 };
 
-/** Rows of objects, and up to which number; those that cannot be read are left out.
+/** Rows of objects, and up to which number; a page of them that cannot be read is left out.
  * @returns null: there are no more */
 async function readPage(run: FsckRun, last: number): Promise<{ rows: ObjectRow[]; end: number } | null> {
   const rows = await run.attempt("rows of objects", () => run.audit.objects(last, PAGE_ROWS), null);
   if (rows !== null) return rows.length === 0 ? null : { rows, end: rows.at(-1)!.number };
-  const end = last + PAGE_ROWS;
-  return end < run.tables.objects.lastNumber() ? { rows: [], end } : null;
+  const next = run.audit.nextPage(last + 1);
+  return next === null ? null : { rows: [], end: next - 1 };
 }
 
 function checkNumbers(run: FsckRun, range: NumberSet, rows: readonly ObjectRow[], pruned: NumberSet): void {

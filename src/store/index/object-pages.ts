@@ -1,3 +1,4 @@
+import { GitError } from "../../format/errors.ts";
 import type { ObjectNumber } from "../numbers/kinds.ts";
 import type { NumberSet } from "../numbers/number-set.ts";
 import type { Sql } from "../sql/sql.ts";
@@ -17,6 +18,9 @@ export interface Fence {
   /** How many of its objects have no introducer. */
   readonly unintroduced: number;
 }
+
+/** Numbers are below this. */
+const NUMBER_LIMIT = 2 ** 32;
 
 /** A page to write. */
 interface EncodedPage {
@@ -75,12 +79,12 @@ export class ObjectPages {
   /** The page that a number belongs to; null: none. */
   pageOf(number: ObjectNumber): ObjectPage | null {
     const fence = this.#all()[this.#indexOf(number)];
-    return fence === undefined || number > fence.last ? null : this.#read(fence.first);
+    return fence === undefined || number > fence.last ? null : this.#read(fence);
   }
 
   /** The pages that may have some of the numbers, one after another. */
   *pagesIn(numbers: NumberSet): Generator<ObjectPage> {
-    for (const { first } of this.#fencesIn(numbers)) yield this.#read(first);
+    for (const fence of this.#fencesIn(numbers)) yield this.#read(fence);
   }
 
   /** Whether an object has no introducer. */
@@ -90,7 +94,7 @@ export class ObjectPages {
 
   /** The pages with objects that have no introducer. */
   *unintroducedPages(): Generator<ObjectPage> {
-    for (const { first, unintroduced } of this.#all()) if (unintroduced > 0) yield this.#read(first);
+    for (const fence of this.#all()) if (fence.unintroduced > 0) yield this.#read(fence);
   }
 
   /** Writes rows, ascending by number; existing ones are replaced. Must run in a transaction. */
@@ -112,7 +116,7 @@ export class ObjectPages {
   *prepare(rows: ObjectColumns): Generator<void, PreparedRows> {
     const fences = this.#all();
     const last = fences.at(-1);
-    const isJoined = last !== undefined && this.#read(last.first).numbers.size < PAGE_ROWS;
+    const isJoined = last !== undefined && this.#read(last).numbers.size < PAGE_ROWS;
     const all = isJoined ? joinRows([this.#columns(fences.length - 1), rows]) : rows;
     const former = isJoined ? last.first : null;
     const pages: EncodedPage[] = [];
@@ -202,7 +206,7 @@ export class ObjectPages {
   }
 
   #columns(index: number): ObjectColumns {
-    return this.#read(this.#all()[index]!.first).all();
+    return this.#read(this.#all()[index]!).all();
   }
 
   /** Writes the rows of one page, as several if they are too many.
@@ -235,24 +239,27 @@ export class ObjectPages {
     this.#pages.set(first, new WeakRef(new ObjectPage(page)));
   }
 
-  #read(first: ObjectNumber): ObjectPage {
+  #read({ first, last }: Fence): ObjectPage {
     const known = this.#pages.get(first)?.deref();
     if (known !== undefined) return known;
     const { objects } = this.#sql
       .exec<{ objects: ArrayBuffer }>("SELECT objects FROM object_chunks WHERE first = ?", first)
       .one();
     const page = new ObjectPage(new Uint8Array(objects));
+    if (page.numbers.first < first || page.numbers.last !== last) throw damaged(`the page from ${first} has others`);
     this.#pages.set(first, new WeakRef(page));
     return page;
   }
 
   #all(): Fence[] {
-    this.#fences ??= this.#sql
-      .exec<{ first: number; last: number; unintroduced: number }>(
-        "SELECT first, last, unintroduced FROM object_chunks WHERE first < ? ORDER BY first",
-        this.#staged.get()?.first ?? Number.MAX_SAFE_INTEGER,
-      )
-      .toArray();
+    this.#fences ??= checkOrder(
+      this.#sql
+        .exec<{ first: number; last: number; unintroduced: number }>(
+          "SELECT first, last, unintroduced FROM object_chunks WHERE first < ? ORDER BY first",
+          this.#staged.get()?.first ?? Number.MAX_SAFE_INTEGER,
+        )
+        .toArray(),
+    );
     return this.#fences;
   }
 
@@ -260,4 +267,17 @@ export class ObjectPages {
   #indexOf(number: ObjectNumber): number {
     return lastPageFrom(this.#all(), number);
   }
+}
+
+/** Whoever counts up to a number, or has a bit for each, relies on this. */
+function checkOrder(fences: Fence[]): Fence[] {
+  fences.forEach(({ first, last }, i) => {
+    const next = fences[i + 1]?.first ?? NUMBER_LIMIT;
+    if (first < 1 || last < first || last >= next) throw damaged(`the page from ${first} ends at ${last}`);
+  });
+  return fences;
+}
+
+function damaged(reason: string): GitError {
+  return new GitError("storage-failed", { key: "object_chunks", reason });
 }

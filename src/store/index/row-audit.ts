@@ -57,6 +57,13 @@ export class RowAudit {
     return [];
   }
 
+  /** The first number of the page of objects after the one that a number belongs to; null: there is
+   * none. */
+  nextPage(number: ObjectNumber): ObjectNumber | null {
+    const query = "SELECT first FROM object_chunks WHERE first > ? ORDER BY first LIMIT 1";
+    return this.#sql.exec<{ first: number }>(query, number).toArray()[0]?.first ?? null;
+  }
+
   /** The rows of the objects in a chunk, by number. */
   objectsIn({ id, firstNumber, lastNumber }: ChunkRow): ObjectRow[] {
     return this.#rows(NumberSet.range(firstNumber, lastNumber + 1)).filter(({ chunk }) => chunk === id);
