@@ -10,7 +10,7 @@ import { NumberSet } from "../../store/numbers/number-set.ts";
 import { extentOf } from "../pack/pack-draft.ts";
 import type { DeltaCodec, WholeObject } from "../pack-bytes/delta-chains.ts";
 import { decodeEntryHead } from "../pack-bytes/entry-head.ts";
-import { readExtent, WHOLE_READ_BYTES } from "../pack-bytes/read-extent.ts";
+import { type HeldExtent, holdExtent, readExtent, WHOLE_READ_BYTES } from "../pack-bytes/read-extent.ts";
 
 /** The tables that say where objects are stored. */
 interface PlaceTables {
@@ -76,6 +76,14 @@ export class HeldObjects {
     this.#begin(rows.size.reduce((sum, size) => sum + size, 0));
     await this.#putFromElsewhere(this.#findLost(rows, numbers));
     const entries = new Entries(this.#tables, this.#store, rows);
+    try {
+      await this.#putRows(rows, entries, rest);
+    } finally {
+      entries.release();
+    }
+  }
+
+  async #putRows(rows: ObjectColumns, entries: Entries, rest: () => Promise<void>): Promise<void> {
     for (let i = 0; i < rows.number.length; i++) {
       if (i % OBJECTS_PER_STEP === 0) await rest();
       const number = rows.number[i]!;
@@ -133,14 +141,15 @@ export class HeldObjects {
   }
 }
 
-/** The stored entries of objects. The chunk of the last one is in memory. */
+/** The stored entries of objects. The chunk of the last one stays in memory until it is
+ * released. */
 class Entries {
   readonly #tables: PlaceTables;
   readonly #store: ChunkStore;
   readonly #rows: ObjectColumns;
   readonly #chunks: ReadonlyMap<ChunkId, ChunkRow>;
   #chunk: ChunkId = 0;
-  #bytes: Uint8Array = new Uint8Array(0);
+  #held: HeldExtent | null = null;
 
   constructor(tables: PlaceTables, store: ChunkStore, rows: ObjectColumns) {
     this.#tables = tables;
@@ -152,7 +161,8 @@ class Entries {
   /** The entry of row `i`; null: it is not in memory. */
   inMemory(i: number): Uint8Array | null {
     const { chunk, offset, length } = this.#rows;
-    return chunk[i] === this.#chunk ? this.#bytes.subarray(offset[i]!, offset[i]! + length[i]!) : null;
+    if (this.#held === null || chunk[i] !== this.#chunk) return null;
+    return this.#held.bytes.subarray(offset[i]!, offset[i]! + length[i]!);
   }
 
   /** Reads the entry of row `i`, and its chunk if that is not large. */
@@ -161,8 +171,15 @@ class Entries {
     const row = this.#chunks.get(chunk[i]!)!;
     const extent = extentOf(this.#tables.chunks, row);
     if (row.size > WHOLE_READ_BYTES) return readExtent(this.#store, extent, offset[i]!, length[i]!);
-    this.#bytes = await readExtent(this.#store, extent, 0, row.size);
+    this.release();
+    this.#held = await holdExtent(this.#store, extent);
     this.#chunk = row.id;
     return this.inMemory(i)!;
+  }
+
+  /** Forgets the chunk in memory. */
+  release(): void {
+    this.#held?.release();
+    this.#held = null;
   }
 }

@@ -5,6 +5,7 @@ import { ISOLATE_MEMORY } from "../pacing/memory-budget.ts";
 import { Semaphore } from "../pacing/semaphore.ts";
 import { ByteCache } from "./byte-cache.ts";
 import { checkChunk } from "./chunk-checksum.ts";
+import { freeBytes } from "./free-bytes.ts";
 
 // Chunks that were read are cached for the isolate, by where they are stored: stored bytes never
 // change, keys are never reused, and clients that fetch neighbouring commits need nearly the same.
@@ -16,10 +17,26 @@ export const WHOLE_READ_BYTES = 4 * 1024 * 1024;
 /** Chunks that were read whole. A walk through a long history comes back to some sixteen chunks of
  * 2 MB: those with the trees and blobs of one time. */
 const KEPT_CHUNK_BYTES = 32 * 1024 * 1024;
-const CHUNKS = new ByteCache<Uint8Array>(KEPT_CHUNK_BYTES, ISOLATE_MEMORY);
+const CHUNKS = new ByteCache<Uint8Array>(KEPT_CHUNK_BYTES, ISOLATE_MEMORY, (chunk) => {
+  if (!HOLDERS.has(chunk)) freeBytes(chunk);
+});
+
+/** How many hold a chunk that was read whole: it is freed when neither they nor the cache need
+ * it. */
+const HOLDERS = new WeakMap<Uint8Array, number>();
 
 /** The most chunks that an isolate reads at a time. */
 const READING = new Semaphore(2, 30_000);
+
+/** Bytes of an extent, valid until they are released. */
+export interface HeldExtent {
+  readonly bytes: Uint8Array;
+  /** To be called once. */
+  release(): void;
+}
+
+/** An extent in a chunk store. */
+type StoredExtent = Exclude<Extent, { bytes: Uint8Array }>;
 
 /** Bytes of the isolate's cached chunks. */
 export function keptChunkBytes(): number {
@@ -27,7 +44,7 @@ export function keptChunkBytes(): number {
 }
 
 /** Reads a part of an extent; of one that is not large, all of it, for what is read next.
- * @returns bytes that must not be changed
+ * @returns bytes that must not be changed: a copy, if they are stored
  * @throws GitError "storage-failed" */
 export async function readExtent(
   store: ChunkStore,
@@ -37,16 +54,22 @@ export async function readExtent(
 ): Promise<Uint8Array> {
   if ("bytes" in extent) return extent.bytes.subarray(offset, offset + length);
   if (extent.length > WHOLE_READ_BYTES) return store.read(extent.key, extent.start + offset, length);
-  return (await readWhole(store, extent)).subarray(offset, offset + length);
+  const held = await holdWhole(store, extent);
+  const part = held.bytes.slice(offset, offset + length);
+  held.release();
+  return part;
 }
 
-async function readWhole(
-  store: ChunkStore,
-  { key, start, length, checksum }: Exclude<Extent, { bytes: Uint8Array }>,
-): Promise<Uint8Array> {
+/** Reads an extent of at most `WHOLE_READ_BYTES`, to be used in place.
+ * @throws GitError "storage-failed" */
+export async function holdExtent(store: ChunkStore, extent: Extent): Promise<HeldExtent> {
+  return "bytes" in extent ? { bytes: extent.bytes, release: () => {} } : holdWhole(store, extent);
+}
+
+async function holdWhole(store: ChunkStore, { key, start, length, checksum }: StoredExtent): Promise<HeldExtent> {
   const name = `${key} ${start}`;
   const cached = CHUNKS.get(name);
-  if (cached !== undefined) return cached;
+  if (cached !== undefined) return hold(name, cached);
   const permit = await READING.acquire();
   try {
     // Another request may have read the same chunk meanwhile.
@@ -55,10 +78,21 @@ async function readWhole(
       chunk = await store.read(key, start, length);
       // Cached bytes serve many requests, so they are verified.
       if (checksum !== undefined) checkChunk(key, checksum, createHash("sha1").update(chunk).digest());
+      CHUNKS.set(name, chunk, chunk.length);
     }
-    CHUNKS.set(name, chunk, chunk.length);
-    return chunk;
+    return hold(name, chunk);
   } finally {
     permit.release();
   }
+}
+
+function hold(name: string, bytes: Uint8Array): HeldExtent {
+  HOLDERS.set(bytes, (HOLDERS.get(bytes) ?? 0) + 1);
+  const release = (): void => {
+    const left = HOLDERS.get(bytes)! - 1;
+    if (left > 0) return void HOLDERS.set(bytes, left);
+    HOLDERS.delete(bytes);
+    if (CHUNKS.get(name) !== bytes) freeBytes(bytes);
+  };
+  return { bytes, release };
 }

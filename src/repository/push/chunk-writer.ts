@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { GitError } from "../../format/errors.ts";
 import { CHUNK_TARGET_BYTES, HOT_PUSH_BYTES, MULTIPART_PART_BYTES } from "../../format/limits.ts";
 import type { ChunkStore, MultipartWrite } from "../../store/chunks/chunk-store.ts";
+import { freeBytes } from "../pack-bytes/free-bytes.ts";
 import type { NeededEntries } from "./needed-entries.ts";
 import { ResidentPieces } from "./resident-pieces.ts";
 
@@ -91,6 +92,7 @@ export class ChunkWriter {
     await this.closeChunk();
     await this.#awaitWrites(0);
     this.#resident.clear();
+    freeBytes(this.#buffer);
     this.#buffer = new Uint8Array(FIRST_BUFFER_BYTES);
     this.#needed = needed;
   }
@@ -132,6 +134,7 @@ export class ChunkWriter {
       else await this.#close();
     }
     await this.#awaitWrites(0);
+    this.#freeAll();
     return this.#written;
   }
 
@@ -140,6 +143,15 @@ export class ChunkWriter {
   async abort(): Promise<void> {
     await Promise.allSettled(this.#inFlight);
     await this.#multipart?.write.then((write) => write.abort()).catch(() => undefined);
+    this.#freeAll();
+  }
+
+  #freeAll(): void {
+    this.#resident.clear();
+    this.#needed?.clear();
+    freeBytes(this.#buffer);
+    this.#buffer = new Uint8Array(0);
+    this.#buffered = 0;
   }
 
   /** Closes the open chunk, so that the following entries get one of their own and everything
@@ -189,7 +201,12 @@ export class ChunkWriter {
     for (let at = 0; at < lengthBytes;) {
       const { chunk, from } = this.#find(offset + at);
       const length = Math.min(lengthBytes - at, chunk.sizeBytes - from);
-      bytes.set(chunk.bytes?.subarray(from, from + length) ?? (await this.#chunks.read(chunk.key!, from, length)), at);
+      if (chunk.bytes !== null) bytes.set(chunk.bytes.subarray(from, from + length), at);
+      else {
+        const read = await this.#chunks.read(chunk.key!, from, length);
+        bytes.set(read, at);
+        freeBytes(read);
+      }
       at += length;
     }
     return bytes;
@@ -207,10 +224,10 @@ export class ChunkWriter {
 
   async #loadPiece(offset: number, lengthBytes: number): Promise<void> {
     const { chunk, from } = this.#find(offset);
-    if (chunk.bytes !== null) return this.#resident.keep(chunk.packOffset, chunk.bytes);
+    if (chunk.bytes !== null) return this.#resident.keep(chunk.packOffset, chunk.bytes, null);
     await this.#awaitWrites(0);
     const length = Math.min(Math.max(lengthBytes, READ_BACK_BYTES), chunk.sizeBytes - from);
-    this.#resident.keep(offset, await this.#chunks.read(chunk.key!, from, length));
+    this.#resident.keep(offset, await this.#chunks.read(chunk.key!, from, length), Promise.resolve());
   }
 
   #fill(bytes: Uint8Array): void {
@@ -218,6 +235,7 @@ export class ChunkWriter {
     if (needed > this.#buffer.length) {
       const grown = new Uint8Array(bufferBytes(needed));
       grown.set(this.#buffer.subarray(0, this.#buffered));
+      freeBytes(this.#buffer);
       this.#buffer = grown;
     }
     this.#buffer.set(bytes, this.#buffered);
@@ -234,7 +252,7 @@ export class ChunkWriter {
   #keepInline(): void {
     const bytes = this.#buffer.slice(0, this.#buffered);
     this.#written.push(this.#chunk(null, bytes));
-    this.#resident.keep(this.#start, bytes);
+    this.#resident.keep(this.#start, bytes, null);
     this.#begin();
   }
 
@@ -258,8 +276,11 @@ export class ChunkWriter {
       const bytes = this.#buffer.subarray(0, this.#buffered);
       const chunk = this.#chunk(key, null);
       this.#written.push(chunk);
-      this.#resident.keep(this.#start, bytes);
-      await this.#send(() => this.#chunks.put(key, bytes, chunk.checksum));
+      const sent = this.#send(() => this.#chunks.put(key, bytes, chunk.checksum));
+      this.#resident.keep(this.#start, bytes, sent);
+      this.#buffer = new Uint8Array(0);
+      this.#buffered = 0;
+      await this.#awaitWrites(MAX_WRITES_IN_FLIGHT - 1);
     }
     this.#renew();
     this.#begin();
@@ -280,10 +301,12 @@ export class ChunkWriter {
     // Parts are large: only one is uploaded while the next is filled.
     await this.#awaitWrites(0);
     this.#partBytes = bytes.length;
-    await this.#send(async () => {
+    void this.#send(async () => {
       await (await write).putPart(number, bytes);
+      freeBytes(bytes);
       this.#partBytes = 0;
     });
+    await this.#awaitWrites(MAX_WRITES_IN_FLIGHT - 1);
   }
 
   /** A new buffer: the old one is being uploaded. */
@@ -304,13 +327,15 @@ export class ChunkWriter {
     return key;
   }
 
-  async #send(write: () => Promise<void>): Promise<void> {
+  /** Begins a write.
+   * @returns fulfilled when it has ended, well or not */
+  #send(write: () => Promise<void>): Promise<void> {
     const sent = write().catch((error: unknown) => {
       this.#failure ??= error;
     });
     this.#inFlight.add(sent);
     void sent.then(() => this.#inFlight.delete(sent));
-    await this.#awaitWrites(MAX_WRITES_IN_FLIGHT - 1);
+    return sent;
   }
 
   /** Waits until at most `most` writes are in flight. */

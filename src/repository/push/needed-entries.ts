@@ -1,5 +1,6 @@
 import { NO_INDEX, type PackEntry, type PackIndex } from "../../codec/pack-index.ts";
 import { firstFrom } from "../../store/index/id-runs.ts";
+import { freeBytes } from "../pack-bytes/free-bytes.ts";
 
 /** Bytes of the pack that are read at once. */
 const READ_BYTES = 1024 * 1024;
@@ -99,11 +100,17 @@ export class NeededEntries {
     return this.#served >= LEAST_SERVED && this.#offsets[firstFrom(this.#offsets, offset)] === offset;
   }
 
-  /** Reads the entries from `offset` on, as many as there is memory for, in place of others.
-   * @param read reads bytes of the pack */
-  async load(offset: number, read: (offset: number, lengthBytes: number) => Promise<Uint8Array>): Promise<void> {
+  /** Forgets those in memory. */
+  clear(): void {
     this.#places = new Uint32Array(0);
+    freeBytes(this.#bytes);
     this.#bytes = new Uint8Array(0);
+  }
+
+  /** Reads the entries from `offset` on, as many as there is memory for, in place of others.
+   * @param read reads bytes of the pack, into a buffer of their own */
+  async load(offset: number, read: (offset: number, lengthBytes: number) => Promise<Uint8Array>): Promise<void> {
+    this.clear();
     this.#served = 0;
     let first = firstFrom(this.#offsets, offset);
     let end = first;
@@ -122,6 +129,7 @@ export class NeededEntries {
       const piece = await read(start, this.#end(next - 1) - start);
       for (; i < next; i++)
         kept.set(piece.subarray(this.#offsets[i]! - start, this.#end(i) - start), places[i - first]);
+      freeBytes(piece);
     }
     this.#first = first;
     this.#places = places;

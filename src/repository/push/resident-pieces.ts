@@ -1,3 +1,5 @@
+import { freeBytes } from "../pack-bytes/free-bytes.ts";
+
 /** The most bytes of the pack kept in memory, for deltas that refer back to them. */
 const RESIDENT_BYTES = 24 * 1024 * 1024;
 
@@ -5,6 +7,8 @@ const RESIDENT_BYTES = 24 * 1024 * 1024;
 interface Piece {
   readonly packOffset: number;
   readonly bytes: Uint8Array;
+  /** Until when others refer to them; null: for good. */
+  readonly unused: Promise<void> | null;
 }
 
 /** Pieces of a pack that stay in memory after they were written, the newest, for deltas whose bases
@@ -25,12 +29,15 @@ export class ResidentPieces {
   }
 
   clear(): void {
+    for (const piece of this.#pieces) free(piece);
     this.#pieces.length = 0;
     this.#sizeBytes = 0;
   }
 
-  keep(packOffset: number, bytes: Uint8Array): void {
-    this.#pieces.push({ packOffset, bytes });
+  /** @param unused fulfilled when nobody else refers to the bytes any more; null: that is never.
+   * Then they are freed when they are dropped */
+  keep(packOffset: number, bytes: Uint8Array, unused: Promise<void> | null): void {
+    this.#pieces.push({ packOffset, bytes, unused });
     this.#sizeBytes += bytes.buffer.byteLength;
     this.#drop();
   }
@@ -52,7 +59,13 @@ export class ResidentPieces {
 
   #drop(): void {
     while (this.#sizeBytes > this.#limitBytes && this.#pieces.length > 1) {
-      this.#sizeBytes -= this.#pieces.shift()!.bytes.buffer.byteLength;
+      const piece = this.#pieces.shift()!;
+      this.#sizeBytes -= piece.bytes.buffer.byteLength;
+      free(piece);
     }
   }
+}
+
+function free({ bytes, unused }: Piece): void {
+  void unused?.then(() => freeBytes(bytes));
 }

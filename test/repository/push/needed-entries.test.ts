@@ -37,7 +37,7 @@ test("entries that deltas need are read in few pieces, and each is what the pack
   const read: number[] = [];
   await entries.load(index.offsets[0]!, async (offset, length) => {
     read.push(length);
-    return bytes.subarray(offset, offset + length);
+    return bytes.slice(offset, offset + length);
   });
   for (let entry = 0; entry < index.count; entry++) {
     const offset = index.offsets[entry]!;
@@ -53,7 +53,7 @@ test("what does not fit is left out, unless more memory is lent", { tags: "sweep
   const random = new Random(8);
   const { index, needed, bytes } = makePack(random, 8_000, 8_000);
   const load = async (entries: NeededEntries, entry: number): Promise<number> => {
-    const read = async (offset: number, length: number) => bytes.subarray(offset, offset + length);
+    const read = async (offset: number, length: number) => bytes.slice(offset, offset + length);
     await entries.load(index.offsets[entry]!, read);
     return [...needed].filter((one) => entries.holds(index.offsets[one]!)).length;
   };
@@ -79,7 +79,7 @@ test("entries beyond 4 GiB are found and read", async () => {
   const moved = { offsets, end: index.end + beforeBytes };
   const entries = new NeededEntries(arrayIndex({ ...columns, ...moved, nodeCount: 0 }));
   await entries.load(moved.offsets[0]!, async (offset, length) =>
-    bytes.subarray(offset - beforeBytes, offset - beforeBytes + length),
+    bytes.slice(offset - beforeBytes, offset - beforeBytes + length),
   );
   for (const entry of needed) {
     const offset = index.offsets[entry]!;
