@@ -87,6 +87,8 @@ export class HostileRun {
   slowest: Cost | null = null;
   largest: Cost | null = null;
   #longestWaitSeconds = 0;
+  /** What is asked meanwhile. */
+  #asking = "";
 
   private constructor(server: Server, inspectorPort: number, document: OpenApiDocument) {
     this.#server = server;
@@ -162,12 +164,13 @@ export class HostileRun {
     const seconds = Math.min(wall, readUsage(this.#server.pid).cpuSeconds - cpuBefore);
     this.#longestWaitSeconds = Math.max(this.#longestWaitSeconds, seconds);
     if (status === 200 && seconds <= BOUND_SECONDS && wall <= WAIT_SECONDS) return;
-    const reason = `others waited ${seconds.toFixed(1)} s (${wall.toFixed(1)} s by the clock; ${status})`;
+    const reason = `others waited ${seconds.toFixed(1)} s (${wall.toFixed(1)} s by the clock; ${status}), during ${this.#asking}`;
     this.misanswers.push({ seed, shape, request: "GET of another repository", reason });
   }
 
   async #ask(seed: number, { shape }: HostileHistory, request: Request): Promise<void> {
     const isUntimed = UNTIMED.has(request.name);
+    this.#asking = `${request.method} ${request.path}`;
     const { seconds, wall, ...answer } = await this.#send(request, isUntimed);
     let { reason, bytes } = answer;
     if (!isUntimed && (seconds > BOUND_SECONDS || wall > WAIT_SECONDS))

@@ -13,6 +13,17 @@ const MAX_DIRECTORIES = 200_000;
 /** Bytes of the trees that are in memory together, unless those of one directory have more. */
 const GROUP_BYTES = 8 * 1024 * 1024;
 
+/** Bytes of the trees that are compared in all. The largest projects have some tens of megabytes. */
+const MAX_COMPARED_BYTES = 256 * 1024 * 1024;
+
+/** Differences of a pair of trees that are kept, in case other directories are the same pair, and
+ * bytes of their names. More are soon more than are wanted. */
+const KEPT_DIFFERENCES = 1_000;
+const KEPT_NAME_BYTES = 64 * 1024;
+
+/** Pairs whose differences are kept. */
+const KEPT_PAIRS = 64;
+
 /** Entries that are passed between two looks at the clock. */
 const ENTRIES_PER_PAUSE = 256;
 
@@ -72,6 +83,9 @@ interface ChangedEntry {
   readonly next: Side | null;
 }
 
+/** The same, in whatever directory. */
+type Difference = Omit<ChangedEntry, "path"> & { readonly name: string };
+
 interface Side extends EntryPlace {
   /** In git's canonical form. */
   readonly mode: number;
@@ -88,6 +102,9 @@ class TreeComparison {
   /** Files that differ, and directories of the next level. */
   #files = 0;
   #directories = 0;
+  #comparedBytes = 0;
+  /** By pair of trees. */
+  readonly #kept = new Map<string, readonly Difference[]>();
 
   constructor(source: DiffSource, maxChanges: number, slice: TimeSlice) {
     this.#source = source;
@@ -113,7 +130,7 @@ class TreeComparison {
   }
 
   get #isFull(): boolean {
-    return this.#files > this.#maxChanges;
+    return this.#files > this.#maxChanges || this.#comparedBytes > MAX_COMPARED_BYTES;
   }
 
   /** Divides directories into groups whose trees may be in memory together. */
@@ -121,44 +138,58 @@ class TreeComparison {
     const sizes = this.#source.sizes(numbersOf(level));
     let group: ChangedDirectory[] = [];
     let groupBytes = 0;
+    let pairs = new Set<string>();
     for (const directory of level) {
       const sizeBytes = (sizes.get(directory.old) ?? 0) + (sizes.get(directory.next) ?? 0);
-      if (group.length > 0 && groupBytes + sizeBytes > GROUP_BYTES) {
+      const pair = pairOf(directory);
+      if (group.length > 0 && !pairs.has(pair) && groupBytes + sizeBytes > GROUP_BYTES) {
         yield group;
-        [group, groupBytes] = [[], 0];
+        [group, groupBytes, pairs] = [[], 0, new Set()];
       }
       group.push(directory);
-      groupBytes += sizeBytes;
+      if (!pairs.has(pair)) groupBytes += sizeBytes;
+      pairs.add(pair);
     }
     yield group;
   }
 
   async #compareGroup(group: readonly ChangedDirectory[]): Promise<void> {
     const trees = new Map<ObjectNumber, Uint8Array>();
-    for await (const [number, bytes] of this.#source.readContents(numbersOf(group))) trees.set(number, bytes);
+    const unknown = group.filter((directory) => !this.#kept.has(pairOf(directory)));
+    for await (const [number, bytes] of this.#source.readContents(numbersOf(unknown))) trees.set(number, bytes);
     const open = (tree: ObjectNumber): TreeSide => new TreeSide(tree, trees.get(tree) ?? NOTHING);
-    for (const { path, old, next } of group) {
-      await this.#compare(path, open(old), open(next));
+    for (const directory of group) {
+      const kept = this.#kept.get(pairOf(directory));
+      if (kept === undefined) await this.#compare(directory, open(directory.old), open(directory.next));
+      else for (const { name, ...difference } of kept) this.#note({ path: directory.path + name, ...difference });
       if (this.#isFull) return;
+      await this.#slice.pause();
     }
   }
 
   /** Notes what differs between two versions of a directory. A name that is a file on one side and
    * a directory on the other has two places. */
-  async #compare(path: string, old: TreeSide, next: TreeSide): Promise<void> {
+  async #compare(directory: ChangedDirectory, old: TreeSide, next: TreeSide): Promise<void> {
     const [a, b] = [old.cursor, next.cursor];
+    this.#comparedBytes += a.bytesLeft + b.bytesLeft;
+    const found: Difference[] = [];
+    let nameBytes = 0;
     for (let passed = 0; !a.isAtEnd || !b.isAtEnd; passed++) {
       if (passed % ENTRIES_PER_PAUSE === 0) await this.#slice.pause();
       const order = a.compare(b);
       if (order !== 0 || !a.isSameAs(b)) {
         const { name, isTree } = order <= 0 ? a : b;
         const sides = { old: order <= 0 ? old.here() : null, next: order >= 0 ? next.here() : null };
-        this.#note({ path: path + name, isTree, ...sides });
+        this.#note({ path: directory.path + name, isTree, ...sides });
         if (this.#isFull) return;
+        nameBytes += name.length;
+        if (found.length <= KEPT_DIFFERENCES && nameBytes <= KEPT_NAME_BYTES) found.push({ name, isTree, ...sides });
       }
       if (order <= 0) old.advance();
       if (order >= 0) next.advance();
     }
+    if (found.length > KEPT_DIFFERENCES || nameBytes > KEPT_NAME_BYTES || this.#kept.size === KEPT_PAIRS) return;
+    this.#kept.set(pairOf(directory), found);
   }
 
   #note(entry: ChangedEntry): void {
@@ -220,6 +251,10 @@ class TreeSide {
     if (typeOfMode(this.cursor.mode) !== "commit") this.#index += 1;
     this.cursor.advance();
   }
+}
+
+function pairOf({ old, next }: ChangedDirectory): string {
+  return `${old} ${next}`;
 }
 
 function numbersOf(directories: readonly ChangedDirectory[]): NumberSet {

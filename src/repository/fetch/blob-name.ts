@@ -1,5 +1,7 @@
 import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { isHexOid } from "../../format/oid.ts";
+import { typeOfMode } from "../../format/tree.ts";
+import { findTreeEntry } from "../../format/tree-splice.ts";
 import { BLOB, TREE } from "../../format/object.ts";
 import type { CommitGraph } from "../../store/graph/commit-graph.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
@@ -49,11 +51,10 @@ async function findEntry(
   name: string,
 ): Promise<number | null> {
   if (typeOf(objects, tree) !== TREE) return null;
-  for await (const { entries, numbers } of reader.readTrees(NumberSet.of(tree))) {
-    const index = entries.findIndex((entry) => entry.name === name);
-    return index < 0 || numbers[index] === 0 ? null : numbers[index]!;
-  }
-  return null;
+  const entry = findTreeEntry((await reader.read(tree)).bytes, name);
+  // The commit of a gitlink may exist here by chance.
+  if (entry === null || typeOfMode(entry.mode) === "commit") return null;
+  return objects.find(entry.oid)?.number ?? null;
 }
 
 function typeOf(objects: ObjectIndex, number: ObjectNumber): number {

@@ -1,7 +1,8 @@
 import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { type AttributeFile, type Attributes, parseAttributes, TreeAttributes } from "../../format/attributes.ts";
 import { checkLimit, MAX_ATTRIBUTE_BYTES, MAX_SPARSE_FILE_BYTES } from "../../format/limits.ts";
-import { isFileMode, isTreeMode, type TreeEntry, typeOfMode } from "../../format/tree.ts";
+import { isFileMode, isTreeMode, typeOfMode } from "../../format/tree.ts";
+import { findTreeEntry } from "../../format/tree-splice.ts";
 import type { ObjectIndex } from "../../store/index/object-index.ts";
 import type { ObjectReader } from "../objects/object-reader.ts";
 import { STEPS_PER_ATTRIBUTE_BYTE, type WalkBudget } from "../pacing/walk-budget.ts";
@@ -48,25 +49,22 @@ export class ExportAttributes {
     this.#budget = budget;
   }
 
-  /** The entries of a directory without the directories marked `export-ignore`. A directory must be
-   * queried before its contents.
+  /** Takes in the `.gitattributes` of a directory, before anything in it is asked about.
    * @param directory path that ends in "/", "" for the root
+   * @param content of its tree
    * @throws GitError "too-large" */
-  async exported(directory: string, entries: readonly TreeEntry[]): Promise<readonly TreeEntry[]> {
-    const file = entries.find(({ name, mode }) => name === ".gitattributes" && typeOfMode(mode) === "blob");
-    if (file !== undefined) {
-      const { number, size } = this.#objects.find(file.oid)!;
-      // A larger file is ignored. Git's own limit is higher, but no real file is so large.
-      if (size <= MAX_SPARSE_FILE_BYTES) await this.#add(directory, number, size);
-    }
-    if (this.#files.size === 0) return entries;
-    const kept: TreeEntry[] = [];
-    for (const entry of entries) {
-      const { name, mode } = entry;
-      if (!isTreeMode(mode) || !isIgnored(this.#attributes.of(directory + name, true, this.#budget))) kept.push(entry);
-      await this.#budget.pause();
-    }
-    return kept;
+  async enter(directory: string, content: Uint8Array): Promise<void> {
+    const file = findTreeEntry(content, ".gitattributes");
+    if (file === null || typeOfMode(file.mode) !== "blob") return;
+    const { number, size } = this.#objects.find(file.oid)!;
+    // A larger file is ignored. Git's own limit is higher, but no real file is so large.
+    if (size <= MAX_SPARSE_FILE_BYTES) await this.#add(directory, number, size);
+  }
+
+  /** Whether a directory is marked `export-ignore`.
+   * @throws GitError "too-large" */
+  isLeftOut(directory: string): boolean {
+    return this.#files.size > 0 && isIgnored(this.#attributes.of(directory, true, this.#budget));
   }
 
   async #add(directory: string, number: ObjectNumber, sizeBytes: number): Promise<void> {

@@ -3,7 +3,6 @@ import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { GitError } from "../../format/errors.ts";
 import { MAX_WALK_STEPS } from "../../format/limits.ts";
 import { type Oid, toHex } from "../../format/oid.ts";
-import type { TreeEntry } from "../../format/tree.ts";
 import type { TreeCursor } from "../../format/tree-cursor.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { peel, resolveCommit, type Revision } from "../objects/revision.ts";
@@ -15,7 +14,7 @@ import { type FileColumns, toFileColumns } from "./file-columns.ts";
 import { findTyped } from "./locate-file.ts";
 import { findLfsFiles, type LfsFile } from "./lfs-files.ts";
 import { findLastCommits, type LastCommits } from "./last-commits.ts";
-import { type TreeFile, walkFiles } from "./tree-files.ts";
+import { type ChooseEntry, type TreeFile, walkFiles } from "./tree-files.ts";
 
 /** The most paths of one page: with their ids about 1 MB. */
 export const MAX_FILES_PER_PAGE = 10_000;
@@ -174,19 +173,20 @@ export async function listFiles(
   const tree = (await treeAt(repository, commit, path)).oid;
   const budget = new WalkBudget();
   let next: string | null = null;
-  const enter = async (directory: string, entries: readonly TreeEntry[]): Promise<readonly TreeEntry[] | null> => {
+  const enter = async (directory: string, content: Uint8Array): Promise<ChooseEntry | null> => {
     // The directories that contain the end of the previous page are entered at any cost, so that
     // each page makes progress.
     if (budget.spent > PAGE_STEPS && !after.startsWith(directory)) {
       next = directory;
       return null;
     }
-    budget.visit(directory, entries.length);
+    budget.visit(directory, content);
     await budget.pause();
-    return entries;
+    return () => true;
   };
   const files: TreeFile[] = [];
-  for await (const file of walkFiles(repository, { tree, prefix: path === "" ? "" : `${path}/`, after, enter })) {
+  const walk = { tree, prefix: path === "" ? "" : `${path}/`, after, enter, pause: () => budget.pause() };
+  for await (const file of walkFiles(repository, walk)) {
     if (files.length === limit || budget.isFull) {
       next = files.at(-1)!.path;
       break;

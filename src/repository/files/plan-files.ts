@@ -1,6 +1,6 @@
 import { MAX_WALK_STEPS } from "../../format/limits.ts";
 import { OID_BYTES, type Oid, toHex } from "../../format/oid.ts";
-import { isFileMode, isTreeMode, type TreeEntry } from "../../format/tree.ts";
+import { isFileMode, isTreeMode } from "../../format/tree.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { WalkBudget } from "../pacing/walk-budget.ts";
 import { chainBase, chainLength, NO_BASE } from "../pack/plan-rows.ts";
@@ -13,7 +13,7 @@ import type { ArchivedCommit } from "./export-subst.ts";
 import { type FileColumns, toFileColumns } from "./file-columns.ts";
 import { findLfsFiles, type LfsFile } from "./lfs-files.ts";
 import { PathGlobs } from "./path-globs.ts";
-import { type TreeFile, walkFiles } from "./tree-files.ts";
+import { type ChooseEntry, type TreeFile, walkFiles } from "./tree-files.ts";
 
 /** Files whose delta chains are resolved at a time. */
 const WINDOW_FILES = 2_000;
@@ -111,16 +111,21 @@ async function findCandidates(
   const conversions: number[] = [];
   const isSpent = (): boolean => files.length > 0 && budget.spent > WINDOW_STEPS;
   let more = false;
-  const enter = async (directory: string, entries: readonly TreeEntry[]): Promise<readonly TreeEntry[] | null> => {
+  const enter = async (directory: string, content: Uint8Array): Promise<ChooseEntry | null> => {
     more = isSpent();
     if (more) return null;
-    budget.visit(directory, entries.length);
+    budget.visit(directory, content);
     await budget.pause();
-    const kept = purpose === "archive" ? await attributes.exported(directory, entries) : entries;
-    return kept.filter(({ name, mode }) => paths.mayMatchBelow(directory + name, isTreeMode(mode), budget));
+    if (purpose === "archive") await attributes.enter(directory, content);
+    return ({ name, mode }) => {
+      const path = directory + name;
+      const isTree = isTreeMode(mode);
+      return !(isTree && attributes.isLeftOut(path)) && paths.mayMatchBelow(path, isTree, budget);
+    };
   };
   const directories = purpose === "archive";
-  for await (const file of walkFiles(repository, { tree, prefix: "", after, directories, enter })) {
+  const pause = (): Promise<void> => budget.pause();
+  for await (const file of walkFiles(repository, { tree, prefix: "", after, directories, enter, pause })) {
     if (purpose === "search" && !isFileMode(file.mode)) continue;
     conversions.push(attributes.conversionOf(file.path, file.mode));
     files.push(file);

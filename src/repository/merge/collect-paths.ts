@@ -1,4 +1,5 @@
 import { GitError } from "../../format/errors.ts";
+import { checkLimit } from "../../format/limits.ts";
 import { type Oid, toHex } from "../../format/oid.ts";
 import { TreeCursor } from "../../format/tree-cursor.ts";
 import { TimeSlice } from "../pacing/time-slice.ts";
@@ -19,6 +20,9 @@ import { noteCandidates, RenameCandidates } from "./rename-candidates.ts";
 
 /** The most paths that may differ in one merge: all are in memory at once. */
 const MAX_PATHS = 200_000;
+
+/** Bytes of the directories that are compared, each counted in every place: a second of work. */
+const MAX_PASSED_BYTES = 192 * 1024 * 1024;
 
 /** Entries that are compared between two looks at the clock. */
 const ENTRIES_PER_PAUSE = 256;
@@ -66,6 +70,7 @@ export function collectPaths(objects: MergeObjects, roots: Roots): Promise<Colle
 class PathCollector implements CollectedPaths {
   readonly #objects: MergeObjects;
   readonly #slice = new TimeSlice();
+  #passedBytes = 0;
   readonly paths = new MergedPaths();
   readonly candidates = [new RenameCandidates(), new RenameCandidates()] as const;
   /** For each side; null: directories that only this side changed are read at once. */
@@ -108,6 +113,9 @@ class PathCollector implements CollectedPaths {
       const next: Directory[] = [];
       for (const directory of level) {
         const contents = directory.trees.map((oid) => (oid === null ? NOTHING : trees.get(toHex(oid))!));
+        // One tree may be in many places, and is compared in each.
+        for (const { length } of contents) this.#passedBytes += length;
+        checkLimit("merge (bytes of directories in all places)", MAX_PASSED_BYTES, this.#passedBytes);
         await this.#compare(directory, contents, next);
         await this.#slice.pause();
       }

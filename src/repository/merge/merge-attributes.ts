@@ -2,7 +2,6 @@ import { type AttributeFile, type Attributes, parseAttributes, TreeAttributes } 
 import { checkLimit, MAX_MERGE_ATTRIBUTE_BYTES, MAX_SPARSE_FILE_BYTES } from "../../format/limits.ts";
 import { type Oid, toHex } from "../../format/oid.ts";
 import { isFileMode, isTreeMode, type TreeEntry } from "../../format/tree.ts";
-import { countEntries } from "../../format/tree-cursor.ts";
 import { findTreeEntry } from "../../format/tree-splice.ts";
 import { STEPS_PER_ATTRIBUTE_BYTE, WalkBudget } from "../pacing/walk-budget.ts";
 import type { MergeObjects } from "./merge-objects.ts";
@@ -104,7 +103,7 @@ export class MergeAttributes {
 
   async #entryOf(path: string, tree: Oid, name: string): Promise<TreeEntry | null> {
     const content = (await this.#objects.readTrees([tree])).get(toHex(tree))!;
-    this.#budget.visit(path, countEntries(content));
+    this.#budget.visit(path, content);
     return findTreeEntry(content, name);
   }
 }

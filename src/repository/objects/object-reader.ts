@@ -1,7 +1,8 @@
 import type { Column } from "../../format/kinds.ts";
 import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { concatOids, type Oid, OID_BYTES } from "../../format/oid.ts";
-import { isTreeMode, parseTree, type TreeEntry, typeOfMode } from "../../format/tree.ts";
+import { typeOfMode } from "../../format/tree.ts";
+import { countEntries, TreeCursor } from "../../format/tree-cursor.ts";
 import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
 import type { ChunkTable } from "../../store/index/chunk-table.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
@@ -9,6 +10,7 @@ import type { ObjectIndex } from "../../store/index/object-index.ts";
 import { type EntryWord, toEntryWord, type TreeTable } from "../../store/index/tree-table.ts";
 import { ISOLATE_MEMORY, type MemoryBudget } from "../pacing/memory-budget.ts";
 import { DeltaChains, type DeltaCodec, type WholeObject } from "../pack-bytes/delta-chains.ts";
+import { TimeSlice } from "../pacing/time-slice.ts";
 import { collectChains } from "../pack/collect-chains.ts";
 import { HeldObjects } from "./held-objects.ts";
 import { PackDraft } from "../pack/pack-draft.ts";
@@ -23,12 +25,20 @@ export interface ObjectTables {
   readonly trees: TreeTable;
 }
 
+/** Bytes of the trees that are walked together, unless one has more. */
+const GROUP_BYTES = 8 * 1024 * 1024;
+
+/** Entries of a tree that are passed between two looks at the clock. */
+const ENTRIES_PER_PAUSE = 256;
+
 /** A tree as it was read. */
 export interface NamedTree {
   readonly number: ObjectNumber;
-  readonly entries: readonly TreeEntry[];
+  readonly content: Uint8Array;
   /** Object number of each entry, 0 for a gitlink. */
   readonly numbers: Column<ObjectNumber>;
+  /** Bytes of each entry's object, 0 for a gitlink. */
+  readonly sizes: Float64Array;
 }
 
 /** An entry of a tree. */
@@ -141,24 +151,44 @@ export class ObjectReader {
     const found = this.#tables.trees.find(trees);
     const unknown = NumberSet.fromSorted(trees.toArray().filter((tree) => !found.has(tree)));
     const read: [ObjectNumber, Column<EntryWord>][] = [];
-    for await (const { number, entries, numbers } of this.readTrees(unknown)) {
-      const words = entries.map(({ mode }, i) => toEntryWord(numbers[i]!, isTreeMode(mode)));
-      read.push([number, Uint32Array.from(words.filter((_, i) => numbers[i] !== 0))]);
+    for await (const { number, content, numbers } of this.readTrees(unknown)) {
+      const words = new Uint32Array(numbers.length);
+      let count = 0;
+      let at = 0;
+      for (const cursor = new TreeCursor(content); !cursor.isAtEnd; cursor.advance(), at++)
+        if (numbers[at] !== 0) words[count++] = toEntryWord(numbers[at]!, cursor.isTree);
+      read.push([number, words.slice(0, count)]);
     }
     this.#tables.trees.insert(read);
     for (const [tree, words] of read) found.set(tree, words);
     return found;
   }
 
-  /** Reads trees with their entries' names.
+  /** Divides trees into groups whose entries may be in memory together.
+   * @param most trees of a group */
+  *divide(trees: NumberSet, most: number): Generator<NumberSet, void, void> {
+    const { number, size } = this.#tables.objects.locate(trees);
+    let [from, groupBytes] = [0, 0];
+    for (let i = 0; i < number.length; i++) {
+      if (i > from && (i - from === most || groupBytes + size[i]! > GROUP_BYTES)) {
+        yield NumberSet.fromSorted(number.subarray(from, i));
+        [from, groupBytes] = [i, 0];
+      }
+      groupBytes += size[i]!;
+    }
+    if (from < number.length) yield NumberSet.fromSorted(number.subarray(from));
+  }
+
+  /** Reads trees with their entries' names. Memory: some trees, and twelve bytes for each of their
+   * entries.
    * @throws GitError as `read` */
   async *readTrees(trees: NumberSet): AsyncGenerator<NamedTree, void, void> {
-    let batch: { number: ObjectNumber; entries: TreeEntry[] }[] = [];
+    let batch: { number: ObjectNumber; content: Uint8Array; entries: number }[] = [];
     let ids = 0;
-    for await (const [number, { bytes }] of this.readEach(trees)) {
-      const entries = parseTree(bytes);
-      batch.push({ number, entries });
-      ids += entries.length;
+    for await (const [number, { bytes: content }] of this.readEach(trees)) {
+      const entries = countEntries(content);
+      batch.push({ number, content, entries });
+      ids += entries;
       if (ids < SLICE_OBJECTS) continue;
       yield* this.#findNumbers(batch, ids);
       batch = [];
@@ -167,20 +197,37 @@ export class ObjectReader {
     yield* this.#findNumbers(batch, ids);
   }
 
-  *#findNumbers(trees: readonly { number: ObjectNumber; entries: TreeEntry[] }[], ids: number): Generator<NamedTree> {
-    const oids = new Uint8Array(ids * OID_BYTES);
-    let at = 0;
-    for (const { entries } of trees) for (const { oid } of entries) oids.set(oid, OID_BYTES * at++);
-    const found = this.#tables.objects.lookupMany(oids).number;
+  async *#findNumbers(
+    trees: readonly { number: ObjectNumber; content: Uint8Array; entries: number }[],
+    ids: number,
+  ): AsyncGenerator<NamedTree, void, void> {
+    const numbers = new Uint32Array(ids);
+    const sizes = new Float64Array(ids);
+    const oids = new Uint8Array(Math.min(ids, SLICE_OBJECTS) * OID_BYTES);
+    const slice = new TimeSlice();
+    let [from, at] = [0, 0];
+    const lookUp = (): void => {
+      const { number, size } = this.#tables.objects.lookupMany(oids.subarray(0, (at - from) * OID_BYTES));
+      numbers.set(number, from);
+      sizes.set(size, from);
+      from = at;
+    };
+    for (const { content } of trees) {
+      for (const cursor = new TreeCursor(content); !cursor.isAtEnd; cursor.advance()) {
+        const place = (at++ - from) * OID_BYTES;
+        // The commit of a gitlink may exist here by chance, but is not part of the tree.
+        if (typeOfMode(cursor.mode) === "commit") oids.fill(0, place, place + OID_BYTES);
+        else oids.set(cursor.oid, place);
+        if (at - from === SLICE_OBJECTS) lookUp();
+        if (at % ENTRIES_PER_PAUSE === 0) await slice.pause();
+      }
+    }
+    lookUp();
     at = 0;
-    for (const { number, entries } of trees) {
-      const numbers = found.slice(at, at + entries.length);
-      // The commit of a gitlink may exist here by chance, but is not part of the tree.
-      entries.forEach(({ mode }, i) => {
-        if (typeOfMode(mode) === "commit") numbers[i] = 0;
-      });
-      yield { number, entries, numbers };
-      at += entries.length;
+    for (const { number, content, entries } of trees) {
+      const end = at + entries;
+      yield { number, content, numbers: numbers.subarray(at, end), sizes: sizes.subarray(at, end) };
+      at = end;
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { checkLimit, MAX_SPARSE_PATH_BYTES } from "../../format/limits.ts";
-import { isTreeMode } from "../../format/tree.ts";
+import { TreeCursor } from "../../format/tree-cursor.ts";
 import type { SparsePatterns } from "../../format/sparse-patterns.ts";
 import { Bitset } from "../../store/numbers/bitset.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
@@ -38,9 +38,7 @@ export async function walkTrees(
     if (level + 1 === depth) break;
     const met: ObjectNumber[] = [];
     const subtrees: ObjectNumber[] = [];
-    const numbers = trees.toArray();
-    for (let from = 0; from < numbers.length; from += TREES_READ) {
-      const slice = NumberSet.fromSorted(numbers.subarray(from, from + TREES_READ));
+    for (const slice of reader.divide(trees, TREES_READ)) {
       for (const words of (await reader.readEntries(slice)).values()) {
         steps += 1 + words.length;
         for (const word of words) {
@@ -63,10 +61,11 @@ export async function walkTrees(
   return found;
 }
 
-/** What a path costs besides its patterns, in steps; the steps that each tree entry adds to the
+/** What a path and each byte of it cost besides its patterns, in steps; the steps that each tree entry adds to the
  * budget (a large history is fine, a tree that occurs in ever more places is not); what a directory
  * costs besides its path, in bytes. */
 const STEPS_PER_PATH = 60;
+const STEPS_PER_PATH_BYTE = 1 / 8;
 const STEPS_PER_ENTRY = 200;
 const BYTES_PER_DIRECTORY = 192;
 
@@ -104,16 +103,17 @@ export async function walkSparse(
       for (const tree of places.keys()) found.add(tree);
       break;
     }
-    for await (const { number, entries, numbers } of reader.readTrees(NumberSet.fromUnsorted(places.keys()))) {
-      if (!found.has(number)) budget.allow(entries.length * STEPS_PER_ENTRY);
+    for await (const { number, content, numbers } of reader.readTrees(NumberSet.fromUnsorted(places.keys()))) {
+      if (!found.has(number)) budget.allow(numbers.length * STEPS_PER_ENTRY);
       found.add(number);
       for (const place of places.get(number)!) {
-        for (const [i, { mode, name }] of entries.entries()) {
-          const entry = numbers[i]!;
+        let at = 0;
+        for (const cursor = new TreeCursor(content); !cursor.isAtEnd; cursor.advance()) {
+          const entry = numbers[at++]!;
           if (entry === 0) continue;
+          const { name, isTree } = cursor;
           const path = place.path + name;
-          const isTree = isTreeMode(mode);
-          budget.spend(STEPS_PER_PATH);
+          budget.spend(STEPS_PER_PATH + Math.ceil(path.length * STEPS_PER_PATH_BYTE));
           await budget.pause();
           if (isTree && visited.has(`${entry} ${path}`)) continue;
           const included = patterns.map((list, k) => {

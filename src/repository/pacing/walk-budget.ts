@@ -1,4 +1,5 @@
 import { checkLimit, MAX_PAGE_PATH_BYTES, MAX_PATH_BYTES, MAX_WALK_STEPS } from "../../format/limits.ts";
+import { countEntries } from "../../format/tree-cursor.ts";
 import { StepBudget } from "../../format/step-budget.ts";
 import { pause } from "./pause.ts";
 
@@ -8,6 +9,10 @@ const STEPS_PER_TURN = 250_000;
 /** What a directory costs in steps, and each of its entries, whether wanted or not. */
 const STEPS_PER_DIRECTORY = 600;
 const STEPS_PER_ENTRY = 20;
+
+/** What a byte of a directory's tree costs, where names are so long that this is more than its
+ * entries do. */
+const STEPS_PER_BYTE = 0.5;
 
 /** Steps that reading one byte of a `.gitattributes` file costs. */
 export const STEPS_PER_ATTRIBUTE_BYTE = 8;
@@ -27,10 +32,12 @@ export class WalkBudget extends StepBudget {
 
   /** Must be called for each directory that is read.
    * @param path byte string
+   * @param content of its tree
    * @throws GitError "too-large" when the path is too long, or the steps are spent */
-  visit(path: string, entries: number): void {
+  visit(path: string, content: Uint8Array): void {
     checkLimit("a path (bytes)", MAX_PATH_BYTES, path.length);
-    this.spend(STEPS_PER_DIRECTORY + entries * STEPS_PER_ENTRY);
+    const steps = Math.max(countEntries(content) * STEPS_PER_ENTRY, content.length * STEPS_PER_BYTE);
+    this.spend(STEPS_PER_DIRECTORY + Math.ceil(steps));
   }
 
   /** Must be called for each path of the result.

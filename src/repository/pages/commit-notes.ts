@@ -1,6 +1,7 @@
 import { isGitError } from "../../format/errors.ts";
 import { type Oid, toHex } from "../../format/oid.ts";
-import { isFileMode, isTreeMode, parseTree } from "../../format/tree.ts";
+import { isFileMode, isTreeMode } from "../../format/tree.ts";
+import { findTreeEntry } from "../../format/tree-splice.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { peel, revisionOf } from "../objects/revision.ts";
 import { readTree } from "../objects/tree-contents.ts";
@@ -48,12 +49,12 @@ export async function readNotes(repository: OpenRepository, commit: Oid): Promis
   for (let at = 0; tree !== null && at < id.length; at += 2) {
     left -= sizeOf(repository, tree);
     if (left < 0) return { notes, isWhole: false };
-    const entries = parseTree(await readTree(repository, tree));
-    const note = entries.find(({ name, mode }) => isFileMode(mode) && name === id.slice(at));
+    const content = await readTree(repository, tree);
+    const note = findTreeEntry(content, id.slice(at));
     const pair = id.slice(at, at + 2);
-    const below = entries.find(({ name, mode }) => isTreeMode(mode) && name === pair);
-    if (note !== undefined) notes.unshift(await readNote(repository, note.oid, path + note.name));
-    tree = below?.oid ?? null;
+    const below = findTreeEntry(content, pair);
+    if (note !== null && isFileMode(note.mode)) notes.unshift(await readNote(repository, note.oid, path + note.name));
+    tree = below !== null && isTreeMode(below.mode) ? below.oid : null;
     path += `${pair}/`;
   }
   return { notes, isWhole: true };

@@ -1,8 +1,9 @@
 import { decodeText } from "../../format/byte-string.ts";
+import { MAX_WALK_STEPS } from "../../format/limits.ts";
 import { peel } from "../objects/revision.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { WalkBudget } from "../pacing/walk-budget.ts";
-import { walkFiles } from "../files/tree-files.ts";
+import { type ChooseEntry, walkFiles } from "../files/tree-files.ts";
 import { openTarget, type PageRevision } from "./page-revision.ts";
 import { listChoices, type RefChoices } from "./ref-choices.ts";
 
@@ -11,6 +12,12 @@ const MAX_SHOWN = 100;
 
 /** Matching paths that are ranked. */
 const MAX_RANKED = 10_000;
+
+/** Steps after which the search ends: it leaves some for the directory that comes next. */
+const FIND_STEPS = 0.75 * MAX_WALK_STEPS;
+
+/** Bytes of a path that are compared in a step. */
+const RANKED_BYTES_PER_STEP = 2;
 
 /** More than a path has characters: a match outside of a file's name comes after all in names. */
 const MAX_PATH_RANK = 10_000;
@@ -41,22 +48,27 @@ export async function findPage(
     .split(/\s+/)
     .filter((piece) => piece !== "");
   const budget = new WalkBudget();
-  const enter = async <Entry>(directory: string, entries: readonly Entry[]): Promise<readonly Entry[]> => {
+  let isComplete = true;
+  const enter = async (directory: string, content: Uint8Array): Promise<ChooseEntry | null> => {
+    isComplete = budget.spent < FIND_STEPS;
+    if (!isComplete) return null;
+    budget.visit(directory, content);
     await budget.pause();
-    budget.visit(directory, entries.length);
-    return entries;
+    return () => true;
   };
   const tree = peel(repository, commit, "tree").oid;
   const found: { path: string; rank: number }[] = [];
-  let isComplete = true;
-  for await (const { path } of walkFiles(repository, { tree, prefix: "", after: "", enter })) {
+  const walk = { tree, prefix: "", after: "", enter, pause: () => budget.pause() };
+  for await (const { path } of walkFiles(repository, walk)) {
+    budget.spend(Math.ceil(path.length / RANKED_BYTES_PER_STEP));
     const rank = rankOf(path, pieces);
-    if (rank === null) continue;
-    found.push({ path, rank });
-    budget.keep(path);
-    if (found.length < MAX_RANKED && !budget.isFull) continue;
-    isComplete = false;
-    break;
+    if (rank !== null) {
+      found.push({ path, rank });
+      budget.keep(path);
+    }
+    isComplete = found.length < MAX_RANKED && !budget.isFull && budget.spent < FIND_STEPS;
+    if (!isComplete) break;
+    await budget.pause();
   }
   found.sort((a, b) => a.rank - b.rank || (a.path < b.path ? -1 : 1));
   const paths = found.slice(0, MAX_SHOWN).map(({ path }) => path);

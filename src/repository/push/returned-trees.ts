@@ -43,10 +43,8 @@ export class ReturnedTrees {
   /** @returns the subtrees that were not read */
   async #readLevel(reader: ObjectReader, trees: readonly ObjectNumber[]): Promise<ObjectNumber[]> {
     const below = new Set<ObjectNumber>();
-    const sorted = Uint32Array.from(trees).sort();
-    for (let from = 0; from < sorted.length; from += TREES_PER_TURN) {
-      const read = await reader.readEntries(NumberSet.fromSorted(sorted.subarray(from, from + TREES_PER_TURN)));
-      for (const [tree, words] of read) {
+    for (const group of reader.divide(NumberSet.fromUnsorted(trees), TREES_PER_TURN)) {
+      for (const [tree, words] of await reader.readEntries(group)) {
         this.#words.set(tree, words);
         this.#entries += 1 + words.length;
         checkLimit(

@@ -1,5 +1,6 @@
 import type { ObjectNumber } from "../../store/numbers/kinds.ts";
-import { isFileMode, isTreeMode } from "../../format/tree.ts";
+import { isFileMode } from "../../format/tree.ts";
+import { TreeCursor } from "../../format/tree-cursor.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { Tables } from "../../store/tables.ts";
 import type { FileSum } from "../../store/index/tree-sum-table.ts";
@@ -15,6 +16,9 @@ const SLICE_TREES = 500;
 
 /** Trees read before other requests run: each takes up to a millisecond. */
 const TREES_PER_REST = 10;
+
+/** Entries of a tree after which other requests run. */
+const ENTRIES_PER_REST = 4_096;
 
 /** A tree whose sums are not known yet. */
 interface OpenTree {
@@ -48,10 +52,8 @@ export async function sumTree(
     const below = new Set<ObjectNumber>();
     for (let from = 0; from < unknown.length; from += SLICE_TREES) {
       const slice = NumberSet.fromSorted(unknown.subarray(from, from + SLICE_TREES));
-      const read = await Array.fromAsync(reader.readTrees(slice));
-      const sizes = findSizes(tables, read);
-      for (const tree of read) open.set(tree.number, sumFiles(tree, sizes));
-      unrested += read.length;
+      for await (const tree of reader.readTrees(slice)) open.set(tree.number, await sumFiles(tree, rest));
+      unrested += slice.size;
       if (unrested < TREES_PER_REST) continue;
       unrested = 0;
       await rest();
@@ -63,23 +65,15 @@ export async function sumTree(
   return known.get(root)!;
 }
 
-/** The sizes of the files directly in these trees, by object number. */
-function findSizes({ objects }: Tables, trees: readonly NamedTree[]): ReadonlyMap<ObjectNumber, number> {
-  const files = trees.flatMap(({ entries, numbers }) =>
-    Array.from(numbers).filter((_, i) => isFileMode(entries[i]!.mode)),
-  );
-  const { number, size } = objects.locate(NumberSet.fromUnsorted(files));
-  return new Map(Array.from(number, (one, i) => [one, size[i]!]));
-}
-
-function sumFiles({ entries, numbers }: NamedTree, sizes: ReadonlyMap<ObjectNumber, number>): OpenTree {
+async function sumFiles({ content, numbers, sizes }: NamedTree, rest: () => Promise<void>): Promise<OpenTree> {
   const sums = new SumsByKind();
   const subtrees: ObjectNumber[] = [];
-  entries.forEach(({ mode, name }, i) => {
-    const number = numbers[i]!;
-    if (isTreeMode(mode)) subtrees.push(number);
-    else if (isFileMode(mode)) sums.add([languageOf(name)?.id ?? OTHER_FILES, 1, sizes.get(number)!]);
-  });
+  let at = 0;
+  for (const cursor = new TreeCursor(content); !cursor.isAtEnd; cursor.advance(), at++) {
+    if (cursor.isTree) subtrees.push(numbers[at]!);
+    else if (isFileMode(cursor.mode)) sums.add([languageOf(cursor.name)?.id ?? OTHER_FILES, 1, sizes[at]!]);
+    if ((at + 1) % ENTRIES_PER_REST === 0) await rest();
+  }
   return { sums, subtrees, waitsFor: subtrees.length };
 }
 
