@@ -29,11 +29,13 @@ const MESSAGES = {
   "bad-ref-name": (data) => `'${value(data, "name")}' is not a valid ref name${detail(data)}`,
   // The request does not follow the protocol: malformed pkt-line, command, argument or body.
   "bad-request": (data) => `the request is malformed${detail(data)}`,
-  // A value is not allowed: `what`, `actual`, and `field` if it is a request's.
+  // A value is not allowed: `what`, `actual`, and `field` if it is a request's; or a parameter that
+  // there is not: `unknown`.
   invalid: (data) =>
-    `${noun(data, "value")} is not valid` +
-    (data["actual"] === undefined ? "" : ` (it is ${JSON.stringify(value(data, "actual"))})`) +
-    detail(data),
+    (data["unknown"] === undefined
+      ? `${noun(data, "value")} is not valid` +
+        (data["actual"] === undefined ? "" : ` (it is ${JSON.stringify(value(data, "actual"))})`)
+      : `there is no parameter ${JSON.stringify(value(data, "unknown"))} here`) + detail(data),
   // A name has several meanings: `what`, `actual`.
   ambiguous: (data) => `${noun(data, "name")} ${value(data, "actual")} is ambiguous${detail(data)}`,
   // A ref does not have the expected value: `what`, `expected` and `actual` in hex, null: absent.

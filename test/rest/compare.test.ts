@@ -147,14 +147,16 @@ test("files come in pages, which go on with the commits of the first", async () 
     expect(body.fileCount).toBe(FILES + 2);
     files.push(...body.files);
     cursor = body.nextCursor;
-    path = `/commits/HEAD?limit=10&cursor=${cursor}`;
+    path = `/commits/main~2?limit=10&cursor=${cursor}`;
   }
   expect(files).toEqual(whole.body.files);
   const first = await get("/compare/main~1...feature%2Fx?limit=3");
-  const second = await get(`/compare/HEAD...HEAD?limit=3&cursor=${first.body.nextCursor}`);
+  const second = await get(`/compare/main~1...feature%2Fx?limit=3&cursor=${first.body.nextCursor}`);
   const both = await get("/compare/main~1...feature%2Fx?limit=6");
   expect([...first.body.files, ...second.body.files]).toEqual(both.body.files);
   expect(second.body).toMatchObject({ commits: [], head: (both.body as unknown as { head: string }).head });
+  const other = await get(`/compare/HEAD...HEAD?limit=3&cursor=${first.body.nextCursor}`);
+  expect(other).toMatchObject({ status: 422, body: { error: { field: "cursor" } } });
 });
 
 test("git apply makes the one of the other with the raw patch", async () => {

@@ -150,12 +150,12 @@ test("all files are what ls-tree -r says, on pages of any size", async () => {
 
 test("later pages are of the first page's commit", async () => {
   const dir = await makeOddRepository([{ branch: "main", files: { a: "a", b: "b", c: "c" } }]);
-  await git(dir, "push", "-q", `${server.url}/me/moving.git`, "main");
+  await git(dir, "push", "-q", `${server.url}/me/moving.git`, "main", "main:kept");
   const first = await askApi<Files>(server, "/repos/me/moving/files/all?limit=1");
   const next = await makeOddRepository([{ branch: "main", files: { x: "x" } }]);
   await git(next, "push", "-q", "-f", `${server.url}/me/moving.git`, "main:other");
-  await git(next, "push", "-q", `${server.url}/me/moving.git`, "main:third");
-  const second = await askApi<Files>(server, `/repos/me/moving/files/all?ref=third&cursor=${first.body.nextCursor}`);
+  await git(next, "push", "-q", "-f", `${server.url}/me/moving.git`, "main");
+  const second = await askApi<Files>(server, `/repos/me/moving/files/all?cursor=${first.body.nextCursor}`);
   expect(second.body.files.map(({ path }) => path)).toEqual(["b", "c"]);
   expect(await askApi(server, "/repos/me/moving/files/all?cursor=x")).toMatchObject({
     status: 422,
@@ -177,5 +177,44 @@ test("the last commit of every entry is git log's", async () => {
       expect([path, lastCommit]).toEqual([path, await git(history, "log", "-1", "--format=%H", ref, "--", path)]);
       expect(body.commits.map(({ oid }) => oid)).toContain(lastCommit);
     }
+  }
+});
+
+test("a cursor is good for the request that it continues, and no other", async () => {
+  const files = (rest: string) => askApi<Files>(server, `/repos/me/history/${rest}`);
+  const first = await files("files/all?ref=main&path=&limit=1");
+  const cursor = first.body.nextCursor!;
+  const second = await files(`files/all?ref=main&path=&limit=2&lfs=true&cursor=${cursor}`);
+  // A page without `ref` is of the first page's, and so is the one that follows it.
+  const third = await files(`files/all?path=&limit=2&cursor=${second.body.nextCursor}`);
+  const fourth = await files(`files/all?ref=main&path=&limit=2&cursor=${third.body.nextCursor}`);
+  expect([second, third, fourth].map(({ status }) => status)).toEqual([200, 200, 200]);
+  const others = [
+    "files/all?ref=main&path=src",
+    "files/all?ref=main&path=&path=src",
+    "files/all?ref=HEAD&path=",
+    "files/all?ref=main",
+    "files?ref=main&path=",
+    "contributors?ref=main",
+    "log?ref=main",
+    "grep?ref=main&pattern=a",
+    "branches?",
+    "pushes?",
+  ];
+  for (const other of others) {
+    const answer = await askApi(server, `/repos/me/history/${other}&cursor=${cursor}`);
+    expect([other, answer.status]).toEqual([other, 422]);
+  }
+});
+
+test("a parameter that a route does not have is named, and so is a number that is not written as one", async () => {
+  const { status, body } = await askApi(server, "/repos/me/history/files?recursive=true");
+  expect([status, body]).toMatchObject([
+    422,
+    { error: { field: "recursive", message: expect.stringMatching(/^there is no parameter "recursive" here: /) } },
+  ]);
+  for (const limit of ["1.0", "0x1", "1e0", "+1", " 1", "01", ""]) {
+    const answer = await askApi(server, `/repos/me/history/files?limit=${encodeURIComponent(limit)}`);
+    expect([limit, answer.status, answer.body]).toMatchObject([limit, 422, { error: { field: "limit" } }]);
   }
 });

@@ -1,9 +1,8 @@
 import { z } from "@hono/zod-openapi";
 import { decodeText, encodeText } from "../../format/byte-string.ts";
-import { encodeCursor } from "../../format/cursor.ts";
 import { GitError } from "../../format/errors.ts";
 import { failures } from "../common/error.ts";
-import { decodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
+import { cursorFor, decodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
 import type { Parent } from "../../store/registry/repository-rows.ts";
 import { forkRepository, readEntry } from "../../repository/repository-changes.ts";
 import { openForeign } from "../common/foreign.ts";
@@ -133,10 +132,10 @@ export const forkRoutes = newRoutes()
     const { registry } = context.get("host");
     const { owner, repo } = context.req.valid("param");
     const { limit, cursor } = context.req.valid("query");
-    const after = decodeCursor(cursor, z.object({ owner: z.string(), name: z.string() }));
+    const after = decodeCursor(context, cursor, z.object({ owner: z.string(), name: z.string() }));
     const parent = await readEntry(registry, owner, repo);
     const { forks, next } = await registry.listForks(parent.id, after, limit);
-    const nextCursor = next === null ? null : encodeCursor({ owner: next.owner, name: next.name });
+    const nextCursor = next === null ? null : cursorFor(context, { owner: next.owner, name: next.name });
     return context.json({ forks: forks.map(toJson), nextCursor }, 200);
   })
   .openapi(sync, async (context) => {

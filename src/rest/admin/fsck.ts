@@ -1,10 +1,10 @@
 import { z } from "@hono/zod-openapi";
+import type { Context } from "hono";
 import { decodeText } from "../../format/byte-string.ts";
-import { encodeCursor, MAX_CURSOR_LENGTH } from "../../format/cursor.ts";
 import { FSCK_STAGES, type FsckReport } from "../../repository/fsck/fsck.ts";
 import { FSCK_PROBLEMS } from "../../repository/fsck/problem.ts";
 import { failures } from "../common/error.ts";
-import { decodeCursor, NextCursor } from "../common/paging.ts";
+import { cursorFor, CursorSchema, decodeCursor, NextCursor } from "../common/paging.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import { OidSchema, RepositoryParams, json } from "../common/schemas.ts";
 
@@ -59,11 +59,7 @@ const run = defineRoute("admin", {
   request: {
     params: RepositoryParams,
     query: z.object({
-      cursor: z
-        .string()
-        .max(MAX_CURSOR_LENGTH)
-        .optional()
-        .openapi({ description: "`nextCursor` of the previous call" }),
+      cursor: CursorSchema.openapi({ description: "`nextCursor` of the previous call" }),
       rules: z
         .enum(["default", "strict", "lenient"])
         .optional()
@@ -87,20 +83,20 @@ const run = defineRoute("admin", {
 export const fsckRoutes = newRoutes().openapi(run, async (context) => {
   const { cursor, rules, repair } = context.req.valid("query");
   const report = await repositoryOf(context).fsck({
-    place: decodeCursor(cursor, Place),
+    place: decodeCursor(context, cursor, Place),
     rules: rules ?? null,
     repair: repair === "true",
   });
-  return context.json(toJson(report), 200);
+  return context.json(toJson(context, report), 200);
 });
 
-function toJson({ next, problems, ...report }: FsckReport): z.input<typeof Report> {
+function toJson(context: Context, { next, problems, ...report }: FsckReport): z.input<typeof Report> {
   return {
     ...report,
     problems: problems.map(({ ref, ...problem }) => ({
       ...problem,
       ...(ref !== undefined && { ref: decodeText(ref) }),
     })),
-    nextCursor: next === null ? null : encodeCursor(next),
+    nextCursor: next === null ? null : cursorFor(context, next),
   };
 }

@@ -1,7 +1,6 @@
 import { z } from "@hono/zod-openapi";
-import { encodeCursor } from "../../format/cursor.ts";
 import { failures } from "../common/error.ts";
-import { decodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
+import { cursorFor, decodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import { json, RepositoryParams } from "../common/schemas.ts";
 
@@ -65,9 +64,9 @@ export const lfsRoutes = newRoutes()
   .openapi(read, async (context) => context.json(await repositoryOf(context).lfsState(), 200))
   .openapi(list, async (context) => {
     const { which, limit, cursor } = context.req.valid("query");
-    const after = decodeCursor(cursor, Cursor)?.after ?? "";
+    const after = decodeCursor(context, cursor, Cursor)?.after ?? "";
     const found = await repositoryOf(context).listLfsObjects({ which, after, limit });
     const objects = found.slice(0, limit).map(({ oid, sizeBytes }) => ({ oid, size: sizeBytes }));
-    const nextCursor = found.length > limit ? encodeCursor({ after: objects.at(-1)!.oid }) : null;
+    const nextCursor = found.length > limit ? cursorFor(context, { after: objects.at(-1)!.oid }) : null;
     return context.json({ objects, nextCursor }, 200);
   });

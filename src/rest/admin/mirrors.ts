@@ -1,9 +1,8 @@
 import { z } from "@hono/zod-openapi";
 import { decodeText, encodeText } from "../../format/byte-string.ts";
-import { encodeCursor } from "../../format/cursor.ts";
 import type { RepositoryClient } from "../../repository/calls.ts";
 import { failures } from "../common/error.ts";
-import { decodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
+import { cursorFor, decodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import { json, NullableOidSchema, RepositoryParams } from "../common/schemas.ts";
 import { toTime } from "../common/time.ts";
@@ -243,11 +242,11 @@ export const mirrorRoutes = newRoutes()
   .openapi(listRefs, async (context) => {
     const { mirror: id } = context.req.valid("param");
     const { limit, cursor, state } = context.req.valid("query");
-    const after = decodeCursor(cursor, z.string());
+    const after = decodeCursor(context, cursor, z.string());
     const query = { id, after, limit, isRefused: state === "refused" };
     const { refs, isLast } = await repositoryOf(context).mirrorRefs(query);
     const last = refs.at(-1);
-    const nextCursor = isLast || last === undefined ? null : encodeCursor(last.name);
+    const nextCursor = isLast || last === undefined ? null : cursorFor(context, last.name);
     return context.json({ refs: refs.map(showRef), nextCursor }, 200);
   });
 

@@ -1,8 +1,7 @@
 import { z } from "@hono/zod-openapi";
-import { encodeCursor } from "../../format/cursor.ts";
 import { answerByIds, digestOf } from "../common/conditional.ts";
 import { failures } from "../common/error.ts";
-import { decodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
+import { cursorFor, decodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import { NullableOidSchema, RefSchema, RepositoryParams, json } from "../common/schemas.ts";
 
@@ -64,8 +63,8 @@ const list = defineRoute("read", {
 /** `/repos/:owner/:repo/pushes`: the push log. */
 export const pushRoutes = newRoutes().openapi(list, async (context) => {
   const { ref = null, limit, cursor } = context.req.valid("query");
-  const before = decodeCursor(cursor, z.number().int().min(1));
+  const before = decodeCursor(context, cursor, z.number().int().min(1));
   const { pushes, next } = await repositoryOf(context).pushes({ ref, before, limit });
-  const body = { pushes: [...pushes], nextCursor: next === null ? null : encodeCursor(next) };
+  const body = { pushes: [...pushes], nextCursor: next === null ? null : cursorFor(context, next) };
   return answerByIds(context, [await digestOf(body)], false, () => context.json(body, 200));
 });

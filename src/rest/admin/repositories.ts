@@ -1,13 +1,12 @@
 import { z } from "@hono/zod-openapi";
+import type { Context } from "hono";
 import { encodeText } from "../../format/byte-string.ts";
-import { encodeCursor } from "../../format/cursor.ts";
 import { DEFAULT_BRANCH } from "../../format/ref-name.ts";
 import { parseRepositoryName } from "../../format/repository-name.ts";
 import { failures } from "../common/error.ts";
-import { decodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
-import type { RepositoryRegistry } from "../../repository/deployment.ts";
+import { cursorFor, decodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
 import { changeRepository, createRepository, notFound, readEntry } from "../../repository/repository-changes.ts";
-import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
+import { defineRoute, newRoutes, repositoryOf, type RestEnv } from "../common/routes.ts";
 import { RepositoryParams, json } from "../common/schemas.ts";
 import { Branch, Description, Name, Owner, RepositorySchema, toJson, Visibility } from "./repository-json.ts";
 
@@ -112,11 +111,11 @@ const remove = defineRoute("admin", {
  * repositories. */
 export const repositoryRoutes = newRoutes()
   .openapi(listAll, async (context) => {
-    return context.json(await readPage(context.get("host").registry, null, context.req.valid("query")), 200);
+    return context.json(await readPage(context, null, context.req.valid("query")), 200);
   })
   .openapi(listOwned, async (context) => {
     const { owner } = context.req.valid("param");
-    return context.json(await readPage(context.get("host").registry, owner, context.req.valid("query")), 200);
+    return context.json(await readPage(context, owner, context.req.valid("query")), 200);
   })
   .openapi(create, async (context) => {
     const { owner, name, description, visibility, defaultBranch } = context.req.valid("json");
@@ -143,13 +142,14 @@ export const repositoryRoutes = newRoutes()
     return context.body(null, 204);
   });
 
-async function readPage(registry: RepositoryRegistry, owner: string | null, query: z.output<typeof PageQuery>) {
+async function readPage(context: Context<RestEnv>, owner: string | null, query: z.output<typeof PageQuery>) {
   const { limit, cursor } = query;
-  const after = decodeCursor(cursor, z.object({ owner: z.string(), name: z.string() }));
+  const { registry } = context.get("host");
+  const after = decodeCursor(context, cursor, z.object({ owner: z.string(), name: z.string() }));
   const entries = await registry.list(owner, after, limit + 1);
   const last = entries.length > limit ? entries[limit - 1]! : null;
   return {
     repositories: entries.slice(0, limit).map(toJson),
-    nextCursor: last === null ? null : encodeCursor({ owner: last.owner, name: last.name }),
+    nextCursor: last === null ? null : cursorFor(context, { owner: last.owner, name: last.name }),
   };
 }

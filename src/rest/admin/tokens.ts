@@ -2,9 +2,8 @@ import { z } from "@hono/zod-openapi";
 import { MAX_TOKEN_NAME, type Token } from "../../access/caller.ts";
 import { MAX_TOKEN_RULES } from "../../access/ref-rules.ts";
 import { decodeText, encodeText } from "../../format/byte-string.ts";
-import { encodeCursor } from "../../format/cursor.ts";
 import { failures } from "../common/error.ts";
-import { decodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
+import { cursorFor, decodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
 import { defineRoute, newRoutes } from "../common/routes.ts";
 import { RefPatternSchema, json } from "../common/schemas.ts";
 import { toTime } from "../common/time.ts";
@@ -152,10 +151,10 @@ export const tokenRoutes = newRoutes()
   })
   .openapi(list, async (context) => {
     const { owner, repository, limit, cursor } = context.req.valid("query");
-    const after = decodeCursor(cursor, z.string()) ?? "";
+    const after = decodeCursor(context, cursor, z.string()) ?? "";
     const tokens = await context.get("host").tokens.list({ owner, repository }, after, limit + 1);
     const last = tokens.length > limit ? tokens[limit - 1]! : null;
-    const nextCursor = last === null ? null : encodeCursor(last.id);
+    const nextCursor = last === null ? null : cursorFor(context, last.id);
     return context.json({ tokens: tokens.slice(0, limit).map(toJson), nextCursor }, 200);
   })
   .openapi(read, async (context) => {

@@ -1,7 +1,12 @@
 import { z } from "@hono/zod-openapi";
 import type { Context, MiddlewareHandler } from "hono";
 import { GitError } from "../../format/errors.ts";
+import { checkParameters } from "../../format/known-parameters.ts";
 import { isUtf8, percentDecode } from "../../format/path-parts.ts";
+
+/** A number as it is written in a query. Others that JavaScript reads, such as `1.0` and `0x1`, would
+ * make several URLs of one answer. */
+const WHOLE_NUMBER = /^(0|[1-9]\d{0,14})$/;
 
 /** Parameters whose values are bytes, as names in trees are: `queryBytes` reads them. */
 const BYTES: ReadonlySet<string> = new Set(["path"]);
@@ -30,8 +35,8 @@ function rawPairs(url: string): [name: string, value: string][] {
   });
 }
 
-/** Refuses parameters that a route does not have: a misspelt condition must not count as none.
- * Texts that are not UTF-8 are refused, since they would be taken for others.
+/** Refuses parameters that a route does not have, and numbers that are not written as digits. Texts
+ * that are not UTF-8 are refused, since they would be taken for others.
  * @param schema of the route's query; undefined: it has none
  * @throws TypeError when it is no object of parameters
  * @throws GitError "invalid" */
@@ -39,13 +44,23 @@ export function checkQuery(schema: z.ZodType | undefined): MiddlewareHandler {
   if (schema !== undefined && !(schema instanceof z.ZodObject))
     throw new TypeError("a query is declared as an object of parameters");
   const names = Object.keys(schema?.shape ?? {});
-  const known = new Set(names);
-  const reason = `there is no such parameter here${names.length === 0 ? "" : `: choose of ${names.join(", ")}`}`;
+  const numbers = new Set(names.filter((name) => isNumber(schema!.shape[name] as z.ZodType)));
   return async (context, next) => {
-    const field = Object.keys(context.req.queries()).find((name) => !known.has(name));
-    if (field !== undefined) throw new GitError("invalid", { what: field.slice(0, 100) || "query", field, reason });
+    const queries = context.req.queries();
+    checkParameters(Object.keys(queries), names);
+    for (const [field, values] of Object.entries(queries)) {
+      const wrong = numbers.has(field) ? values.find((value) => !WHOLE_NUMBER.test(value)) : undefined;
+      if (wrong === undefined) continue;
+      throw new GitError("invalid", { what: field, field, actual: wrong.slice(0, 100), reason: "it must be digits" });
+    }
     const [odd] = rawPairs(context.req.url).find(([name, value]) => !BYTES.has(name) && !isUtf8(value)) ?? [];
     if (odd !== undefined) throw new GitError("invalid", { what: odd, field: odd, reason: "it must be UTF-8" });
     return next();
   };
+}
+
+/** Whether a parameter is a number, which may be left out. */
+function isNumber(schema: z.ZodType): boolean {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault) return isNumber(schema.unwrap() as z.ZodType);
+  return schema instanceof z.ZodNumber;
 }

@@ -1,6 +1,5 @@
 import { z } from "@hono/zod-openapi";
 import { decodeText, encodeText } from "../../format/byte-string.ts";
-import { encodeCursor } from "../../format/cursor.ts";
 import { isHexOid, OID_BYTES, toHex } from "../../format/oid.ts";
 import { formatMode, isTreeMode, SYMLINK_MODE, typeOfMode } from "../../format/tree.ts";
 import type { FileColumns } from "../../repository/files/file-columns.ts";
@@ -9,7 +8,7 @@ import { MAX_ENTRIES_PER_PAGE } from "../../repository/files/directory-page.ts";
 import { MAX_FILES_PER_PAGE } from "../../repository/files/list-files.ts";
 import { answerByIds } from "../common/conditional.ts";
 import { failures } from "../common/error.ts";
-import { decodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
+import { cursorFor, decodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import {
   CommitSchema,
@@ -131,7 +130,7 @@ export const filesRoutes = newRoutes()
   .openapi(list, async (context) => {
     const { ref, lastCommit, limit, cursor: from, lfs } = context.req.valid("query");
     const path = pathOf(context);
-    const cursor = decodeCursor(from, Cursor);
+    const cursor = decodeCursor(context, from, Cursor);
     const wanted = { lastCommits: lastCommit === "true", lfs: lfs === "true" };
     const directory = await repositoryOf(context).listDirectory({
       ref: cursor?.commit ?? encodeText(ref),
@@ -150,7 +149,7 @@ export const filesRoutes = newRoutes()
     }));
     const truncated = indexes?.includes(-1) ?? false;
     const { commit, tree, next } = directory;
-    const nextCursor = next === null ? null : encodeCursor({ commit, after: next });
+    const nextCursor = next === null ? null : cursorFor(context, { commit, after: next });
     const answer = () =>
       context.json({ commit, tree, path: decodeText(path), entries, nextCursor, commits, truncated }, 200);
     // An incomplete answer must not be cached: the next one may be complete.
@@ -161,7 +160,7 @@ export const filesRoutes = newRoutes()
   })
   .openapi(listAll, async (context) => {
     const query = context.req.valid("query");
-    const cursor = decodeCursor(query.cursor, Cursor);
+    const cursor = decodeCursor(context, query.cursor, Cursor);
     const page = await repositoryOf(context).listFiles({
       ref: cursor?.commit ?? encodeText(query.ref),
       path: pathOf(context),
@@ -173,7 +172,7 @@ export const filesRoutes = newRoutes()
     const shown = showFiles(page.files, "");
     const files = query.lfs === "true" ? withLfs(shown, page.lfs) : shown;
     const answer = () => {
-      const nextCursor = next === null ? null : encodeCursor({ commit, after: next });
+      const nextCursor = next === null ? null : cursorFor(context, { commit, after: next });
       return context.json({ commit, files, nextCursor }, 200);
     };
     const isImmutable = cursor !== null || isHexOid(query.ref);

@@ -1,6 +1,5 @@
 import { z } from "@hono/zod-openapi";
 import { decodeText } from "../../format/byte-string.ts";
-import { encodeCursor } from "../../format/cursor.ts";
 import { checkLimit } from "../../format/limits.ts";
 import { formatMode, typeOfMode } from "../../format/tree.ts";
 import { BlobReader } from "../../repository/files/blob-reader.ts";
@@ -8,7 +7,7 @@ import { MAX_ENTRIES_PER_PAGE } from "../../repository/files/directory-page.ts";
 import { MAX_SHOWN_BYTES } from "../../repository/files/read-object.ts";
 import { answerByIds } from "../common/conditional.ts";
 import { failures } from "../common/error.ts";
-import { decodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
+import { cursorFor, decodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import {
   CommitSchema,
@@ -121,7 +120,7 @@ export const gitObjectRoutes = newRoutes()
   .openapi(readTree, async (context) => {
     const { oid } = context.req.valid("param");
     const { limit, cursor } = context.req.valid("query");
-    const after = decodeCursor(cursor, z.object({ after: z.string() }))?.after ?? "";
+    const after = decodeCursor(context, cursor, z.object({ after: z.string() }))?.after ?? "";
     const { names, modes, oids, next } = await repositoryOf(context).listTree({ oid, after, limit });
     const answer = () => {
       const entries = names.map((name, i) => ({
@@ -130,7 +129,10 @@ export const gitObjectRoutes = newRoutes()
         type: typeOfMode(modes[i]!),
         oid: oids[i]!,
       }));
-      return context.json({ oid, entries, nextCursor: next === null ? null : encodeCursor({ after: next }) }, 200);
+      return context.json(
+        { oid, entries, nextCursor: next === null ? null : cursorFor(context, { after: next }) },
+        200,
+      );
     };
     return (await answerByIds(context, [oid], true, answer)) as ReturnType<typeof answer>;
   })

@@ -1,13 +1,13 @@
 import { z } from "@hono/zod-openapi";
+import type { Context } from "hono";
 import { decodeText, encodeText } from "../../format/byte-string.ts";
-import { encodeCursor } from "../../format/cursor.ts";
 import { isHexOid } from "../../format/oid.ts";
 import type { GrepResult } from "../../repository/files/grep.ts";
 import { LinePattern } from "../../repository/files/line-pattern.ts";
 import { searchFiles } from "../../repository/files/search-files.ts";
 import { answerByIds } from "../common/conditional.ts";
 import { failures } from "../common/error.ts";
-import { decodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
+import { cursorFor, decodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import { OidSchema, PathSchema, pathsOf, RefSchema, RepositoryParams, json } from "../common/schemas.ts";
 
@@ -102,7 +102,7 @@ export const grepRoutes = newRoutes().openapi(search, async (context) => {
   } = context.req.valid("query");
   const flags = { fixed: fixed === "true", ignoreCase: ignoreCase === "true", word: word === "true" };
   const pattern = new LinePattern({ pattern: text, ...flags });
-  const cursor = decodeCursor(encoded, Cursor);
+  const cursor = decodeCursor(context, encoded, Cursor);
   const result = await searchFiles((request) => repositoryOf(context).planFiles(request), context.get("reading"), {
     ref: cursor?.commit ?? encodeText(ref),
     pattern,
@@ -111,18 +111,21 @@ export const grepRoutes = newRoutes().openapi(search, async (context) => {
     ...options,
   });
   const { commit } = result;
-  const answer = () => context.json(showResult(result), 200);
+  const answer = () => context.json(showResult(context, result), 200);
   // A search that was cut short must not be cached: the next one may get further.
   if (result.next !== null) return answer();
   return (await answerByIds(context, [commit], cursor !== null || isHexOid(ref), answer)) as ReturnType<typeof answer>;
 });
 
-function showResult({ commit, matches, next, searched, skipped }: GrepResult & { readonly commit: string }) {
+function showResult(
+  context: Context,
+  { commit, matches, next, searched, skipped }: GrepResult & { readonly commit: string },
+) {
   return {
     commit,
     matches: matches.map((match) => ({ ...match, path: decodeText(match.path) })),
     truncated: next !== null,
-    nextCursor: next === null ? null : encodeCursor({ commit, ...next }),
+    nextCursor: next === null ? null : cursorFor(context, { commit, ...next }),
     searched,
     skipped: skipped.map((path) => decodeText(path)),
   };

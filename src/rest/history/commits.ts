@@ -53,7 +53,7 @@ const Place = z.object({ commit: OidSchema, start: z.int().min(0) });
 export const commitRoutes = newRoutes().openapi(read, async (context) => {
   const { cursor, format, limit, part, parent = 1 } = context.req.valid("query");
   const { ref } = context.req.valid("param");
-  const place = decodeCursor(cursor, Place);
+  const place = decodeCursor(context, cursor, Place);
   const repository = repositoryOf(context);
   const commit = await repository.showCommit({ ref: place?.commit ?? ref, part });
   const base = commit.parents[parent - 1] ?? null;
@@ -66,7 +66,7 @@ export const commitRoutes = newRoutes().openapi(read, async (context) => {
   return answerByIds(context, [commit.oid, isPatch ? "patch" : "json"], isImmutable, async () => {
     if (isPatch) return answerPatch(repository, base, commit.oid);
     const page = await repository.diff({ base, head: commit.oid, start: place?.start ?? 0, limit });
-    const fields = toDiffFields(page, (start) => ({ commit: commit.oid, start }));
+    const fields = toDiffFields(context, page, (start) => ({ commit: commit.oid, start }));
     return context.json({ ...commit, base, ...fields }, 200, { Vary: "Accept" });
   });
 });

@@ -65,7 +65,7 @@ const Place = z.object({ base: OidSchema, head: OidSchema, start: z.int().min(0)
 export const compareRoutes = newRoutes().openapi(read, async (context) => {
   const { cursor, format, limit } = context.req.valid("query");
   const range = readRange(context.req.valid("param").range);
-  const place = decodeCursor(cursor, Place);
+  const place = decodeCursor(context, cursor, Place);
   const related = await relate(repositoryOf(context), familyOf(context), range, place);
   const { base, head, bases, repository, foreign: _, ...relation } = related;
   const from = range.isSinceMergeBase ? relation.mergeBase : base;
@@ -79,7 +79,7 @@ export const compareRoutes = newRoutes().openapi(read, async (context) => {
       repository.diff({ base: from, head, start: place?.start ?? 0, limit }),
       place === null ? repository.commitsBetween({ bases, head, limit: MAX_COMMITS }) : [],
     ]);
-    const fields = toDiffFields(page, (start) => ({ base, head, start }));
+    const fields = toDiffFields(context, page, (start) => ({ base, head, start }));
     return context.json({ base, head, ...relation, commits, ...fields }, 200, { Vary: "Accept" });
   });
 });

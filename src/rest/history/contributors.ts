@@ -1,8 +1,7 @@
 import { z } from "@hono/zod-openapi";
-import { encodeCursor } from "../../format/cursor.ts";
 import { answerByIds } from "../common/conditional.ts";
 import { failures } from "../common/error.ts";
-import { decodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
+import { cursorFor, decodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import { OidSchema, RefSchema, RepositoryParams, json } from "../common/schemas.ts";
 
@@ -48,14 +47,14 @@ const list = defineRoute("read", {
 /** `/repos/:owner/:repo/contributors`: who wrote how many commits. */
 export const contributorRoutes = newRoutes().openapi(list, async (context) => {
   const { ref, limit, cursor } = context.req.valid("query");
-  const { commit: first, from } = decodeCursor(cursor, Place) ?? { commit: ref, from: 0 };
+  const { commit: first, from } = decodeCursor(context, cursor, Place) ?? { commit: ref, from: 0 };
   const { commit, mailmap, total, contributors } = await repositoryOf(context).contributors({
     ref: first,
     from,
     limit,
   });
   const end = from + limit;
-  const nextCursor = end < total ? encodeCursor({ commit, from: end }) : null;
+  const nextCursor = end < total ? cursorFor(context, { commit, from: end }) : null;
   return answerByIds(context, [commit, mailmap ?? "none"], false, () =>
     context.json({ commit, total, contributors, nextCursor }, 200),
   );

@@ -2,10 +2,9 @@
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { decodeText } from "../../format/byte-string.ts";
-import { encodeCursor, MAX_CURSOR_LENGTH } from "../../format/cursor.ts";
 import type { RepositoryClient } from "../../repository/calls.ts";
 import type { DiffPage } from "../../repository/diff/diff.ts";
-import { NextCursor } from "../common/paging.ts";
+import { cursorFor, CursorSchema, NextCursor } from "../common/paging.ts";
 import { ModeSchema, NullableOidSchema } from "../common/schemas.ts";
 
 /** The media type of a patch. */
@@ -14,7 +13,7 @@ const PATCH_TYPE = "text/x-diff";
 /** The query of an answer that holds a diff. */
 export const DiffQuerySchema = z.object({
   limit: z.coerce.number().int().min(1).max(1_000).default(300).openapi({ description: "maximum number of files" }),
-  cursor: z.string().max(MAX_CURSOR_LENGTH).optional().openapi({
+  cursor: CursorSchema.openapi({
     description: "`nextCursor` of the previous page; continues with the same two commits",
   }),
   format: z
@@ -82,6 +81,7 @@ export function wantsPatch(context: Context, format: "json" | "diff" | undefined
 /** Fills `DiffFields`.
  * @param place returns the next page's place, given how many files precede it */
 export function toDiffFields(
+  context: Context,
   { files, total, next, isTruncated, isRenameLimited }: DiffPage,
   place: (start: number) => unknown,
 ) {
@@ -96,7 +96,7 @@ export function toDiffFields(
     deletions: files.reduce((sum, { deletions }) => sum + (deletions ?? 0), 0),
     truncated: isTruncated,
     renamesLimited: isRenameLimited,
-    nextCursor: next === null ? null : encodeCursor(place(next)),
+    nextCursor: next === null ? null : cursorFor(context, place(next)),
   };
 }
 

@@ -5,7 +5,7 @@ import { isHexOid } from "../../format/oid.ts";
 import { decodeLogPlace, encodeLogPlace } from "../../repository/history/log-cursor.ts";
 import { answerByIds } from "../common/conditional.ts";
 import { failures } from "../common/error.ts";
-import { NextCursor, PageQuery } from "../common/paging.ts";
+import { bindCursor, NextCursor, PageQuery, unboundCursor } from "../common/paging.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import { CommitSchema, pathOf, PathSchema, RefSchema, RepositoryParams } from "../common/schemas.ts";
 
@@ -63,7 +63,7 @@ const list = defineRoute("read", {
   tags: ["history"],
   summary: "List commits in the order of `git log`",
   description:
-    "A page that takes too long ends early, with fewer commits than `limit` or none, and a cursor to continue. With a cursor, `ref` is ignored; the other " +
+    "A page that takes too long ends early, with fewer commits than `limit` or none, and a cursor to continue. With a cursor, the other " +
     "parameters must stay the same.",
   request: { params: RepositoryParams, query: LogQuery },
   responses: {
@@ -84,7 +84,7 @@ const list = defineRoute("read", {
 export const logRoutes = newRoutes().openapi(list, async (context) => {
   const { cursor, ref, path: _, since = null, until = null, ...rest } = context.req.valid("query");
   const path = pathOf(context);
-  const place = cursor === undefined ? null : decodeLogPlace(cursor);
+  const place = cursor === undefined ? null : decodeLogPlace(unboundCursor(context, cursor));
   const repository = repositoryOf(context);
   // Later pages depend on their cursors only.
   const tip = place === null ? (await repository.resolve(ref)).commit : null;
@@ -95,7 +95,7 @@ export const logRoutes = newRoutes().openapi(list, async (context) => {
     const shown = commits.map(({ path: at, ...commit }) =>
       at === null ? commit : { ...commit, path: decodeText(at) },
     );
-    return context.json({ commits: shown, nextCursor: next && encodeLogPlace(next) }, 200);
+    return context.json({ commits: shown, nextCursor: next && bindCursor(context, encodeLogPlace(next)) }, 200);
   };
   const isImmutable = place !== null || isHexOid(ref);
   return (await answerByIds(context, tip === null ? [] : [tip], isImmutable, answer)) as Awaited<

@@ -1,8 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { encodeText } from "../../format/byte-string.ts";
-import { encodeCursor } from "../../format/cursor.ts";
 import { failures } from "../common/error.ts";
-import { decodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
+import { cursorFor, decodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import {
   BranchSchema,
@@ -133,8 +132,8 @@ const remove = defineRoute("write", {
 export const branchRoutes = newRoutes()
   .openapi(list, async (context) => {
     const { limit, cursor } = context.req.valid("query");
-    const page = await repositoryOf(context).branches({ after: decodeCursor(cursor, z.string()), limit });
-    return context.json({ branches: page.branches, nextCursor: page.next && encodeCursor(page.next) }, 200);
+    const page = await repositoryOf(context).branches({ after: decodeCursor(context, cursor, z.string()), limit });
+    return context.json({ branches: page.branches, nextCursor: page.next && cursorFor(context, page.next) }, 200);
   })
   .openapi(create, async (context) => {
     const { name, startPoint } = context.req.valid("json");

@@ -1,10 +1,9 @@
 import { z } from "@hono/zod-openapi";
 import { encodeText } from "../../format/byte-string.ts";
-import { encodeCursor } from "../../format/cursor.ts";
 import { MAX_LISTED_MESSAGE_BYTES } from "../../format/shown-limits.ts";
 import type { Annotation } from "../../repository/refs/tags.ts";
 import { failures } from "../common/error.ts";
-import { decodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
+import { cursorFor, decodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import {
   ExpectedSchema,
@@ -148,8 +147,8 @@ const remove = defineRoute("write", {
 export const tagRoutes = newRoutes()
   .openapi(list, async (context) => {
     const { limit, cursor } = context.req.valid("query");
-    const page = await repositoryOf(context).tags({ after: decodeCursor(cursor, z.string()), limit });
-    return context.json({ tags: page.tags, nextCursor: page.next && encodeCursor(page.next) }, 200);
+    const page = await repositoryOf(context).tags({ after: decodeCursor(context, cursor, z.string()), limit });
+    return context.json({ tags: page.tags, nextCursor: page.next && cursorFor(context, page.next) }, 200);
   })
   .openapi(create, async (context) => {
     const { name, target, ...annotation } = context.req.valid("json");
