@@ -13,7 +13,8 @@ const MAX_DIRECTORIES = 200_000;
 /** Bytes of the trees that are in memory together, unless those of one directory have more. */
 const GROUP_BYTES = 8 * 1024 * 1024;
 
-/** Bytes of the trees that are compared in all. The largest projects have some tens of megabytes. */
+/** Bytes of the trees that are compared in all. The largest projects have some tens of
+ * megabytes. */
 const MAX_COMPARED_BYTES = 256 * 1024 * 1024;
 
 /** Differences of a pair of trees that are kept, in case other directories are the same pair, and

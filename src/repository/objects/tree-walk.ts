@@ -61,9 +61,9 @@ export async function walkTrees(
   return found;
 }
 
-/** What a path and each byte of it cost besides its patterns, in steps; the steps that each tree entry adds to the
- * budget (a large history is fine, a tree that occurs in ever more places is not); what a directory
- * costs besides its path, in bytes. */
+/** What a path and each byte of it cost besides its patterns, in steps; the steps that each tree
+ * entry adds to the budget (a large history is fine, a tree that occurs in ever more places is
+ * not); what a directory costs besides its path, in bytes. */
 const STEPS_PER_PATH = 60;
 const STEPS_PER_PATH_BYTE = 1 / 8;
 const STEPS_PER_ENTRY = 200;

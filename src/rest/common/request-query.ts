@@ -4,8 +4,8 @@ import { GitError } from "../../format/errors.ts";
 import { checkParameters } from "../../format/known-parameters.ts";
 import { isUtf8, percentDecode } from "../../format/path-parts.ts";
 
-/** A number as it is written in a query. Others that JavaScript reads, such as `1.0` and `0x1`, would
- * make several URLs of one answer. */
+/** A number as it is written in a query. Others that JavaScript reads, such as `1.0` and `0x1`,
+ * would make several URLs of one answer. */
 const WHOLE_NUMBER = /^(0|[1-9]\d{0,14})$/;
 
 /** Parameters whose values are bytes, as names in trees are: `queryBytes` reads them. */

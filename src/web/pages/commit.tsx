@@ -9,6 +9,7 @@ import { toHtml } from "../parts/html.ts";
 import { Notes, versionOfNotes } from "../parts/notes.tsx";
 import { Parts, readPart } from "../parts/message-parts.tsx";
 import { PlaceHeader } from "../parts/place-header.tsx";
+import { checkQuery, readNumber } from "../parts/query.ts";
 import { type Page, showPageByIds } from "../parts/show-page.tsx";
 import { bodyOf, subjectOf, visibleLine, visibleText } from "../parts/text.ts";
 import { Ago } from "../parts/times.tsx";
@@ -16,17 +17,23 @@ import { urlParts } from "../parts/url-parts.ts";
 import { commitUrl, pathUrl, withQuery } from "../parts/urls.ts";
 import type { PageContext, PagePlace } from "../parts/web-env.ts";
 import { commitPatch } from "./patch.ts";
-import { readAskedDiff, streamDiff } from "./shown-diff.ts";
+import { DIFF_QUERY, readAskedDiff, streamDiff } from "./shown-diff.ts";
 
 /** Parents that the page lists. */
 const MAX_PARENTS = 100;
+
+/** Its parameters. */
+export const COMMIT_QUERY = ["parent", "part", ...DIFF_QUERY];
 
 /** `/{owner}/{repo}/commit/{oid}`: a commit and what it changed. Other revisions lead to the commit
  * that they name. */
 export async function commitPage(context: PageContext): Promise<Response> {
   const rev = urlParts(context).join("/");
   const [, oid = "", format] = /^([0-9a-f]{40})\.(patch|diff)$/.exec(rev) ?? [];
-  if (format === "patch" || format === "diff") return commitPatch(context, oid, format);
+  if (format === "patch" || format === "diff") {
+    checkQuery(new URL(context.req.url).searchParams, []);
+    return commitPatch(context, oid, format);
+  }
   if (isHexOid(rev)) {
     const part = readPart(context);
     const shown = await context.get("repository").commitPage({ ref: rev, part });
@@ -57,10 +64,9 @@ async function readPage(context: PageContext, oid: string, shown: CommitPage, pa
 /** The parent that a merge is compared with, from 1.
  * @throws GitError "invalid" */
 function readParent(query: URLSearchParams, { parents }: ShownCommit): number {
-  const text = query.get("parent") ?? "1";
-  const parent = /^\d{1,4}$/.test(text) ? Number(text) : 0;
-  if (parent < 1 || parent > Math.max(parents.length, 1))
-    throw new GitError("invalid", { what: "parent", actual: text, reason: `the commit has ${parents.length}` });
+  const parent = readNumber(query, "parent", 1) ?? 1;
+  if (parent > Math.max(parents.length, 1))
+    throw new GitError("invalid", { what: "parent", actual: parent, reason: `the commit has ${parents.length}` });
   return parent;
 }
 

@@ -24,7 +24,7 @@ import { visibleLine, visibleName } from "../parts/text.ts";
 import { urlParts } from "../parts/url-parts.ts";
 import { compareUrl, pathUrl, placeUrl } from "../parts/urls.ts";
 import type { PageContext, PagePlace } from "../parts/web-env.ts";
-import { readAskedDiff, streamDiff } from "./shown-diff.ts";
+import { DIFF_QUERY, readAskedDiff, streamDiff } from "./shown-diff.ts";
 
 /** Commits that are listed. */
 const MAX_COMMITS = 250;
@@ -39,6 +39,9 @@ interface Refusal {
   readonly conflicts: readonly ShownConflict[];
   readonly typed: TypedMerge;
 }
+
+/** Its parameters. */
+export const COMPARE_QUERY = ["base", "head", "at", ...DIFF_QUERY];
 
 /** `/{owner}/{repo}/compare/{base}...{head}`: what head has that base lacks. Without a range: the
  * form to choose one. */

@@ -41,6 +41,9 @@ export async function logPage(context: PageContext): Promise<Response> {
   return isHexOid(rev) ? showPageByIds(context, ["log", rev], produce) : showPage(context, await produce());
 }
 
+/** Its parameters. */
+export const LOG_QUERY = ["path", "author", "text", "since", "until", "follow", "after"];
+
 async function readPage(context: PageContext, parts: readonly string[]): Promise<Page | Response> {
   const place = context.get("place");
   const query = new URL(context.req.url).searchParams;

@@ -38,6 +38,9 @@ interface Query {
 /** What was found, and how URLs name where. */
 type Found = GrepResult & { readonly commit: string; readonly rev: string };
 
+/** Its parameters: what is asked, and where a further page begins. */
+export const SEARCH_QUERY = ["q", "rev", "path", "regex", "case", "word", "at", "after", "line"];
+
 /** `/{owner}/{repo}/search`: lines of files, by what is in them. */
 export async function searchPage(context: PageContext): Promise<Response> {
   const { search: sent, searchParams: params } = new URL(context.req.url);

@@ -8,6 +8,7 @@ import { readForm, textOf } from "../parts/forms.ts";
 import { settingsUrl, showSettings } from "../parts/settings-frame.tsx";
 import { shortId, visibleLine } from "../parts/text.ts";
 import { Ago } from "../parts/times.tsx";
+import { readNumber } from "../parts/query.ts";
 import type { PageContext } from "../parts/web-env.ts";
 
 const MAX_FORM_BYTES = 4 * 1024;
@@ -47,8 +48,7 @@ async function show(
   refused: (Refusal & { typed: Readonly<Record<keyof typeof LABELS, string>> }) | null,
 ): Promise<Response> {
   const { owner, name, right } = context.get("place");
-  const asked = Number(new URL(context.req.url).searchParams.get("before"));
-  const before = Number.isSafeInteger(asked) && asked > 0 ? asked : null;
+  const before = readNumber(new URL(context.req.url).searchParams, "before", 1, Number.MAX_SAFE_INTEGER);
   const [quota, { pushes, next }] = await Promise.all([
     context.get("host").quotas.read({ owner, repository: name }),
     context.get("repository").pushes({ ref: null, before, limit: PAGE_PUSHES }),

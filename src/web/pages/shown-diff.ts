@@ -1,8 +1,8 @@
 // What pages that show a comparison share: how it is asked for, read and sent.
-import { GitError } from "../../format/errors.ts";
 import type { RepositoryClient } from "../../repository/calls.ts";
 import type { DiffFrame } from "../parts/diff-file.tsx";
 import { drawDiff, drawFileDiff } from "../parts/diff-view.tsx";
+import { readFlag, readNumber } from "../parts/query.ts";
 import { withQuery } from "../parts/urls.ts";
 
 /** Changed files on a page, and bytes of their patches. */
@@ -15,6 +15,9 @@ export interface DiffEnds {
   readonly base: string | null;
   readonly head: string;
 }
+
+/** Parameters that `readAskedDiff` reads. */
+export const DIFF_QUERY = ["start", "file", "line", "view", "w"] as const;
 
 /** A comparison, as the query of a URL asks for it. */
 export interface AskedDiff extends Pick<DiffFrame, "isSplit" | "ignoresBlanks" | "link"> {
@@ -40,8 +43,8 @@ export function readAskedDiff(
     file: readNumber(query, "file"),
     line: readNumber(query, "line"),
   };
-  const isSplit = query.get("view") === "split";
-  const ignoresBlanks = query.get("w") === "1";
+  const isSplit = readFlag(query, "view", "split");
+  const ignoresBlanks = readFlag(query, "w", "1");
   const fields = { ...kept, view: isSplit ? "split" : null, w: ignoresBlanks ? "1" : null };
   const text = (number: number | null) => (number === null ? null : `${number}`);
   const places = { start: text(numbers.start), file: text(numbers.file), line: text(numbers.line) };
@@ -83,12 +86,4 @@ export async function streamDiff(
 
 async function* pieces(all: readonly string[]): AsyncGenerator<string, void, void> {
   yield* all;
-}
-
-function readNumber(query: URLSearchParams, name: string): number | null {
-  const text = query.get(name);
-  if (text === null) return null;
-  if (!/^\d{1,7}$/.test(text))
-    throw new GitError("invalid", { what: name, actual: text, reason: "it must be a number" });
-  return Number(text);
 }

@@ -1,14 +1,15 @@
 // A message that is too large for one page comes in parts.
-import { GitError } from "../../format/errors.ts";
+import { readNumber } from "./query.ts";
 import { withQuery } from "./urls.ts";
 import type { PageContext } from "./web-env.ts";
+
+/** More than any message has. */
+const MAX_PART = 99_999;
 
 /** The part that a page's URL asks for, from 1.
  * @throws GitError "invalid" */
 export function readPart(context: PageContext): number {
-  const text = new URL(context.req.url).searchParams.get("part") ?? "1";
-  if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
-  throw new GitError("invalid", { what: "part", actual: text, field: "part", reason: "it counts from 1" });
+  return readNumber(new URL(context.req.url).searchParams, "part", 1, MAX_PART) ?? 1;
 }
 
 /** Links to the part before and the one that follows.

@@ -1,12 +1,12 @@
 // Lists that come in parts of a fixed size.
+import { readNumber } from "./query.ts";
 
 /** Items on a page. */
 export const PAGE_ITEMS = 50;
 
 /** How many items precede those that a URL asks for. */
 export function readStart(query: URLSearchParams): number {
-  const text = query.get("start") ?? "0";
-  return /^\d{1,7}$/.test(text) ? Number(text) : 0;
+  return readNumber(query, "start") ?? 0;
 }
 
 /** The ways to the other parts of a list.
