@@ -4,22 +4,22 @@ import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { LineChange } from "../diff/line-diff.ts";
 import { MAX_DIFF_STEPS } from "../diff/line-diff.ts";
 import { type NumberedLines, VersionLines } from "../diff/version-lines.ts";
+import { MAX_PREPARED, type PreparedObjects } from "../objects/object-reader.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { stepsToRead, type WorkBudget } from "../pacing/work-budget.ts";
 import { ByteCache } from "../pack-bytes/byte-cache.ts";
-import type { WholeObject } from "../pack-bytes/delta-chains.ts";
 
 /** The most bytes, and lines, of a version whose lines are traced. */
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
 const MAX_FILE_LINES = 500_000;
 
-/** Bytes of the versions that are read in one batch. */
-const BATCH_BYTES = 4 * 1024 * 1024;
-
-/** Bytes of versions kept as they were read, and of those kept as lines: a version is compared with
- * its child and then with its parent. */
-const READ_BYTES = 8 * 1024 * 1024;
+/** Bytes of versions kept as lines: a version is compared with its child and then with its
+ * parent. */
 const LINES_BYTES = 8 * 1024 * 1024;
+
+/** Groups of versions whose places are known at a time: each may hold the bytes of chunks that are
+ * not in the bucket yet. */
+const KEPT_PREPARED = 4;
 
 /** Bytes of the numbering of lines beyond which a new one begins. */
 const NUMBERING_BYTES = 16 * 1024 * 1024;
@@ -36,7 +36,8 @@ const SPLIT_BYTES_PER_STEP = 4 * 1024;
 export class BlameTexts {
   readonly #repository: OpenRepository;
   readonly #budget: WorkBudget;
-  readonly #read = new ByteCache<Uint8Array>(READ_BYTES);
+  /** The versions whose places are known, those looked for last first. */
+  #prepared: PreparedObjects[] = [];
   #lines = new ByteCache<NumberedLines>(LINES_BYTES);
   #versions = new VersionLines();
   /** The version that was numbered last. */
@@ -49,7 +50,7 @@ export class BlameTexts {
 
   /** The changes from one version to the next, as git's blame finds them.
    * @param old object number of a blob
-   * @param ahead the versions that are likely to be compared next, which are read together
+   * @param ahead the versions that are likely to be compared next
    * @throws GitError "too-large", "storage-failed" */
   async compare(old: ObjectNumber, next: ObjectNumber, ahead: () => ObjectNumber[]): Promise<LineChange[]> {
     if (this.#versions.sizeBytes > NUMBERING_BYTES) {
@@ -78,7 +79,6 @@ export class BlameTexts {
     if (count > MAX_FILE_LINES) {
       throw new GitError("too-large", { what: "a version of the file (lines)", limit: MAX_FILE_LINES, actual: count });
     }
-    this.#read.delete(String(blob));
     this.#lines.set(String(blob), numbered, bytes.length + 8 * count);
     await this.#budget.step(
       Math.ceil(bytes.length / BYTES_PER_STEP) + Math.ceil(numbered.workBytes / SPLIT_BYTES_PER_STEP),
@@ -86,43 +86,26 @@ export class BlameTexts {
     return (this.#last = numbered);
   }
 
-  /** Reads a version, together with those likely to be compared next. */
+  /** Reads a version; finds where those are that are likely to be compared next. */
   async #text(blob: ObjectNumber, ahead: () => ObjectNumber[]): Promise<Uint8Array> {
-    const kept = this.#read.get(String(blob));
-    if (kept !== undefined) return kept;
-    const isUnread = (number: ObjectNumber): boolean =>
-      number !== 0 && this.#read.get(String(number)) === undefined && this.#lines.get(String(number)) === undefined;
-    let text: Uint8Array | undefined;
-    for await (const [number, { bytes }] of readTexts(
-      this.#repository,
-      blob,
-      new Set([blob, ...ahead().filter(isUnread)]),
-    )) {
-      if (number === blob) text = bytes;
-      this.#read.set(String(number), bytes, bytes.length);
-      await this.#budget.step(stepsToRead(bytes.length));
+    checkSize(this.#repository, blob);
+    const find = (number: ObjectNumber) => this.#prepared.find((one) => one.has(number));
+    let prepared = find(blob);
+    if (prepared === undefined) {
+      const others = ahead().filter((number) => number !== 0 && number !== blob && find(number) === undefined);
+      prepared = this.#repository.reader.prepare([blob, ...others].slice(0, MAX_PREPARED));
+      this.#prepared = [prepared, ...this.#prepared].slice(0, KEPT_PREPARED);
     }
-    return text!;
+    const { bytes } = await prepared.read(blob);
+    await this.#budget.step(stepsToRead(bytes.length));
+    return bytes;
   }
 }
 
-/** Reads versions of a file, as many as may be in memory together.
- * @param needed one of `blobs`, which is read in any case
- * @throws GitError "too-large", "storage-failed" */
-export function readTexts(
-  { reader, tables }: OpenRepository,
-  needed: ObjectNumber,
-  blobs: ReadonlySet<ObjectNumber>,
-): AsyncGenerator<[number: ObjectNumber, object: WholeObject], void, void> {
-  const { number, size } = tables.objects.locate(NumberSet.fromUnsorted(blobs));
-  const sizes = new Map(Array.from(number, (one, i) => [one, size[i]!]));
-  let sizeBytes = sizes.get(needed)!;
-  if (sizeBytes > MAX_FILE_BYTES) {
-    throw new GitError("too-large", { what: "a version of the file", limit: MAX_FILE_BYTES, actual: sizeBytes });
-  }
-  const read = [needed];
-  for (const blob of blobs) {
-    if (blob !== needed && (sizeBytes += sizes.get(blob)!) <= BATCH_BYTES) read.push(blob);
-  }
-  return reader.readEach(NumberSet.fromUnsorted(read));
+/** Checks that a version of a file is not too large to be traced.
+ * @throws GitError "too-large" */
+export function checkSize({ reader }: OpenRepository, blob: ObjectNumber): void {
+  const sizeBytes = reader.sizes(NumberSet.of(blob)).get(blob)!;
+  if (sizeBytes <= MAX_FILE_BYTES) return;
+  throw new GitError("too-large", { what: "a version of the file", limit: MAX_FILE_BYTES, actual: sizeBytes });
 }

@@ -8,7 +8,7 @@ import { splitLines } from "../diff/text-lines.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { peel, resolveCommit } from "../objects/revision.ts";
 import { entryAt, type PathEntry } from "../objects/tree-path.ts";
-import { readTexts } from "./blame-texts.ts";
+import { checkSize } from "./blame-texts.ts";
 import { type Blame, BlameWalk } from "./blame-walk.ts";
 import { WorkBudget } from "../pacing/work-budget.ts";
 
@@ -87,8 +87,8 @@ export async function blame(repository: OpenRepository, query: BlameQuery): Prom
 async function countLines(repository: OpenRepository, { mode, oid, number }: PathEntry): Promise<number> {
   const actual = number === 0 ? "gitlink" : isTreeMode(mode) ? "tree" : "blob";
   if (actual !== "blob") throw new GitError("wrong-type", { oid: toHex(oid), expected: "blob", actual });
-  const [read] = await Array.fromAsync(readTexts(repository, number, new Set([number])));
-  const { bytes } = read![1];
+  checkSize(repository, number);
+  const { bytes } = await repository.reader.read(number);
   if (isBinary(bytes)) throw new GitError("invalid", { what: "path", field: "path", reason: "the file is binary" });
   return splitLines(bytes).count;
 }

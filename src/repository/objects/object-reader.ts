@@ -14,6 +14,7 @@ import { TimeSlice } from "../pacing/time-slice.ts";
 import { collectChains } from "../pack/collect-chains.ts";
 import { HeldObjects } from "./held-objects.ts";
 import { PackDraft } from "../pack/pack-draft.ts";
+import type { PackPlan } from "../pack/pack-plan.ts";
 
 /** Objects whose delta chains are resolved at a time. */
 const SLICE_OBJECTS = 2_000;
@@ -48,6 +49,16 @@ export interface EntryPlace {
   readonly tree: ObjectNumber;
   /** Its index among the tree's entries without gitlinks. */
   readonly index: number;
+}
+
+/** The most objects that are prepared at a time. */
+export const MAX_PREPARED = SLICE_OBJECTS;
+
+/** Objects whose places are known. */
+export interface PreparedObjects {
+  has(number: ObjectNumber): boolean;
+  /** @throws GitError as `ObjectReader.read` */
+  read(number: ObjectNumber): Promise<WholeObject>;
 }
 
 /** Reads stored objects whole. */
@@ -128,6 +139,17 @@ export class ObjectReader {
     return this.#each(numbers, (chains, row) => chains.lend(row));
   }
 
+  /** Prepares to read objects one by one, in any order. Each chunk is read about once: entries that
+   * are needed later are kept, within the caches of `DeltaChains`.
+   * @param numbers at most `MAX_PREPARED`
+   * @throws GitError "storage-failed" when an object or a chunk is missing */
+  prepare(numbers: readonly ObjectNumber[]): PreparedObjects {
+    const { plan, rows } = this.#plan(numbers);
+    const chains = new DeltaChains(plan, this.#chunks, this.#codec, this.#memory, true);
+    const rowOf = new Map(numbers.map((number, i) => [number, rows[i]!]));
+    return { has: (number) => rowOf.has(number), read: (number) => chains.resolve(rowOf.get(number)!) };
+  }
+
   /** @param resolve gets the index of each object among them */
   async *#each<Read>(
     numbers: NumberSet,
@@ -136,12 +158,17 @@ export class ObjectReader {
     const all = numbers.toArray();
     for (let from = 0; from < all.length; from += SLICE_OBJECTS) {
       const slice = Array.from(all.subarray(from, from + SLICE_OBJECTS));
-      const draft = new PackDraft(this.#tables.chunks);
-      const { chains: rows, undeltified } = collectChains(this.#tables.objects, draft, slice);
-      const plan = draft.finish(slice.length, rows, undeltified);
+      const { plan, rows } = this.#plan(slice);
       const chains = new DeltaChains(plan, this.#chunks, this.#codec, this.#memory);
-      for (const [i, number] of slice.entries()) yield [number, await resolve(chains, undeltified[i]!, from + i)];
+      for (const [i, number] of slice.entries()) yield [number, await resolve(chains, rows[i]!, from + i)];
     }
+  }
+
+  /** @returns the row of each object in the plan's `chains` */
+  #plan(numbers: readonly ObjectNumber[]): { plan: PackPlan; rows: Uint32Array } {
+    const draft = new PackDraft(this.#tables.chunks);
+    const { chains, undeltified } = collectChains(this.#tables.objects, draft, numbers);
+    return { plan: draft.finish(numbers.length, chains, undeltified), rows: undeltified };
   }
 
   /** The objects that trees name, without gitlinks, as words of table `trees`. Trees missing there

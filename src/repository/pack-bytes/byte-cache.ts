@@ -44,6 +44,11 @@ export class ByteCache<Value> implements Spare {
     return entry.value;
   }
 
+  /** Whether a value is cached. It does not count as asked for. */
+  has(key: string): boolean {
+    return this.#entries.has(key);
+  }
+
   delete(key: string): void {
     const entry = this.#entries.get(key);
     if (entry === undefined) return;

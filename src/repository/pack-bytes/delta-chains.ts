@@ -9,8 +9,8 @@ import { ByteCache } from "./byte-cache.ts";
 import { ISOLATE_MEMORY, type Lease, type MemoryBudget } from "../pacing/memory-budget.ts";
 import { pause } from "../pacing/pause.ts";
 import type { Extent, PackPlan } from "../pack/pack-plan.ts";
-import { chainBase, chainExtent, chainLength, chainOffset, NO_BASE } from "../pack/plan-rows.ts";
-import { keptChunkBytes, readExtent } from "./read-extent.ts";
+import { chainBase, chainCount, chainExtent, chainLength, chainOffset, NO_BASE } from "../pack/plan-rows.ts";
+import { type ExtentPart, keptStoredBytes, readExtent, readExtentAhead } from "./read-extent.ts";
 
 /** Resolved objects, as delta bases: cached for the isolate, like chunks (`read-extent.ts`). */
 const OBJECT_BYTES = 8 * 1024 * 1024;
@@ -23,9 +23,9 @@ const MAX_SCRATCH_BYTES = 1024 * 1024;
  * off it: a copy of each would be garbage soon. */
 const LENT_STEPS_PER_COPY = 8;
 
-/** Bytes of the isolate's cached chunks and objects. */
+/** Bytes of the isolate's cached chunks, entries and objects. */
 export function sharedBytes(): number {
-  return keptChunkBytes() + OBJECTS.sizeBytes;
+  return keptStoredBytes() + OBJECTS.sizeBytes;
 }
 
 /** The most that a zlib stream and an entry's head add to bytes that do not compress. */
@@ -90,10 +90,23 @@ export class DeltaChains {
   /** The last lent object, and the buffer that holds it. */
   #lent: { readonly row: number; readonly object: WholeObject } | null = null;
   readonly #lentScratch = new Scratch();
+  /** For a delta from when it is inflated until it is applied. */
+  readonly #deltaScratch = new Scratch();
+  /** By extent: its rows that were not read. Null: entries are not kept. */
+  readonly #unread: ReadonlyMap<number, Set<number>> | null;
 
   /** @param memory the budget from which large objects reserve memory; null: the caller has
-   * reserved it */
-  constructor(plan: ReadChains, store: ChunkStore, codec: DeltaCodec, memory: MemoryBudget | null = ISOLATE_MEMORY) {
+   * reserved it
+   * @param inAnyOrder whether most of the plan's objects are read, in an order that is not that of
+   * storage: then neighbours of an entry are read with it */
+  constructor(
+    plan: ReadChains,
+    store: ChunkStore,
+    codec: DeltaCodec,
+    memory: MemoryBudget | null = ISOLATE_MEMORY,
+    inAnyOrder = false,
+  ) {
+    this.#unread = inAnyOrder ? groupByExtent(plan.chains) : null;
     this.#memory = memory;
     this.#plan = plan;
     this.#store = store;
@@ -172,12 +185,12 @@ export class DeltaChains {
   async #resolveHolding(row: number, use: Use): Promise<WholeObject> {
     const leases: Lease[] = [];
     let heldBytes = this.#memory === null ? Infinity : FREE_OBJECT_BYTES;
-    const hold = async (sizeBytes: number): Promise<void> => {
-      if (sizeBytes <= heldBytes) return;
+    const take = async (sizeBytes: number): Promise<void> => {
       const common = this.#memory!.tryTake(COPIES * (sizeBytes - heldBytes));
       leases.push(common ?? (await this.#memory!.takeLarge()));
       heldBytes = common === null ? Infinity : sizeBytes;
     };
+    const hold = (sizeBytes: number) => (sizeBytes <= heldBytes ? undefined : take(sizeBytes));
     try {
       return await this.#resolve(row, use, hold);
     } finally {
@@ -188,7 +201,7 @@ export class DeltaChains {
   async #resolve(
     row: number,
     { isAlone, isLent }: Use,
-    hold: (sizeBytes: number) => Promise<void>,
+    hold: (sizeBytes: number) => Promise<void> | undefined,
   ): Promise<WholeObject> {
     const pending: number[] = [];
     let object: WholeObject | undefined;
@@ -215,9 +228,14 @@ export class DeltaChains {
       } else if (object === undefined)
         throw new GitError("storage-failed", { key: "object_chunks", reason: "a delta has no base" });
       else {
-        const delta = this.#codec.inflate(data, sizeBytes).content;
+        let delta = this.#codec.inflate(data, sizeBytes, this.#deltaScratch.take(sizeBytes)).content;
         const { resultBytes } = readDeltaSizes(delta);
-        await hold(resultBytes);
+        const waiting = hold(resultBytes);
+        if (waiting !== undefined) {
+          // Another chain may be resolved meanwhile.
+          delta = delta.slice();
+          await waiting;
+        }
         const isUnkept = this.#isUnkept(at, { isAlone, isLent }, pending.length, resultBytes);
         target = isUnkept || isLentNow ? scratch.take(resultBytes) : undefined;
         object = { type: object.type, bytes: this.#codec.applyDelta(object.bytes, delta, target) };
@@ -247,7 +265,12 @@ export class DeltaChains {
 
   #entry(row: number): Promise<Uint8Array> {
     const { chains } = this.#plan;
-    return readExtent(this.#store, this.#extent(row), chainOffset(chains, row), chainLength(chains, row));
+    const [offset, length] = partOf(chains, row);
+    const unread = this.#unread?.get(chainExtent(chains, row));
+    if (unread === undefined) return readExtent(this.#store, this.#extent(row), offset, length);
+    unread.delete(row);
+    const later = () => Array.from(unread, (one) => partOf(chains, one));
+    return readExtentAhead(this.#store, this.#extent(row), [offset, length], later);
   }
 
   #isInline(row: number): boolean {
@@ -257,4 +280,13 @@ export class DeltaChains {
   #extent(row: number): Extent {
     return this.#plan.extents[chainExtent(this.#plan.chains, row)]!;
   }
+}
+
+function partOf(chains: ArrayLike<number>, row: number): ExtentPart {
+  return [chainOffset(chains, row), chainLength(chains, row)];
+}
+
+function groupByExtent(chains: ArrayLike<number>): Map<number, Set<number>> {
+  const groups = Map.groupBy(Array(chainCount(chains)).keys(), (row) => chainExtent(chains, row));
+  return new Map(Array.from(groups, ([extent, rows]) => [extent, new Set(rows)]));
 }
