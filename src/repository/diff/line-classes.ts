@@ -9,6 +9,9 @@ export interface DiffSide {
   /** 1 for each line without a counterpart on the other side. Has one entry more than there are
    * lines, always 0. */
   readonly changed: Uint8Array;
+  /** A place for the counts of classes: zeros, `classCount` of them at least, which are zeros again
+   * after the comparison. Without it, one is made. */
+  readonly counts?: Uint32Array;
 }
 
 /** The budget of a comparison. Once it is spent, lines not yet compared count as changed. */
@@ -71,11 +74,12 @@ export class LineTable {
   classify(lines: TextLines): Int32Array {
     const { bytes, starts } = lines;
     const classes = new Int32Array(lines.count);
-    for (let i = 0; i < lines.count; i++) classes[i] = this.#classOf(bytes, starts[i]!, starts[i + 1]!);
+    for (let i = 0; i < lines.count; i++) classes[i] = this.classOf(bytes, starts[i]!, starts[i + 1]!);
     return classes;
   }
 
-  #classOf(bytes: Uint8Array, start: number, end: number): number {
+  /** The class of one line. */
+  classOf(bytes: Uint8Array, start: number, end: number): number {
     let hash = 0x811c9dc5;
     for (let at = start; at < end; at++) hash = Math.imul(hash ^ bytes[at]!, 0x01000193);
     hash ^= hash >>> 15;
@@ -85,7 +89,7 @@ export class LineTable {
       if (found === -1) {
         if (this.count < this.#hashes.length) return this.#add(slot, hash, bytes, start, end);
         this.#grow();
-        return this.#classOf(bytes, start, end);
+        return this.classOf(bytes, start, end);
       }
       if (this.#hashes[found] === hash && this.#isLine(found, bytes, start, end)) return found;
     }
@@ -141,7 +145,8 @@ function slotsFor(lineCount: number): number {
   return 1 << (33 - Math.clz32(lineCount | 1));
 }
 
-function copyInto<Numbers extends Int32Array | Uint32Array>(larger: Numbers, numbers: Numbers): Numbers {
+/** @returns the larger array */
+export function copyInto<Numbers extends Int32Array | Uint32Array>(larger: Numbers, numbers: Numbers): Numbers {
   larger.set(numbers);
   return larger;
 }

@@ -1,5 +1,5 @@
 import { type CandidateLines, chooseCandidates, roughSquareRoot } from "./candidate-lines.ts";
-import { countClasses, type LineRanges, trimCommonEnds } from "./common-lines.ts";
+import { clearCounts, countClasses, type LineRanges, trimCommonEnds } from "./common-lines.ts";
 import type { DiffSide, Effort } from "./line-classes.ts";
 
 // E. W. Myers, "An O(ND) Difference Algorithm and its Variations" (1986), the variation in linear
@@ -32,6 +32,8 @@ export function markMyers(old: DiffSide, next: DiffSide, ranges: LineRanges, eff
   const nextCounts = countClasses(next, ranges.nextStart, ranges.nextEnd);
   const a = chooseCandidates(old, oldStart, oldEnd, nextCounts, ranges.oldEnd - ranges.oldStart);
   const b = chooseCandidates(next, nextStart, nextEnd, oldCounts, ranges.nextEnd - ranges.nextStart);
+  clearCounts(old, ranges.oldStart, ranges.oldEnd);
+  clearCounts(next, ranges.nextStart, ranges.nextEnd);
   new EditSearch(a, b, old.changed, next.changed, effort).run();
 }
 

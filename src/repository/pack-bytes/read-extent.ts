@@ -25,8 +25,8 @@ const CHUNKS = new ByteCache<Uint8Array>(KEPT_CHUNK_BYTES, ISOLATE_MEMORY, (chun
  * it. */
 const HOLDERS = new WeakMap<Uint8Array, number>();
 
-/** Entries that were read for later. The versions of a file are in as many chunks as there are, each
- * with some of every time: a walk through them by age would read most chunks many times. */
+/** Entries that were read for later. The versions of a file are in as many chunks as there are,
+ * each with some of every time: a walk through them by age would read most chunks many times. */
 const KEPT_ENTRY_BYTES = 8 * 1024 * 1024;
 const ENTRIES = new ByteCache<Uint8Array>(KEPT_ENTRY_BYTES, ISOLATE_MEMORY);
 
@@ -78,8 +78,8 @@ export async function holdExtent(store: ChunkStore, extent: Extent): Promise<Hel
   return "bytes" in extent ? { bytes: extent.bytes, release: () => {} } : holdWhole(store, extent);
 }
 
-/** Reads a part of an extent, and with it those near it that are read later, which are kept. They are
- * entries: zlib's checksums tell if one is damaged.
+/** Reads a part of an extent, and with it those near it that are read later, which are kept. They
+ * are entries: zlib's checksums tell if one is damaged.
  * @param later called when it must be read: other parts of the extent
  * @returns bytes that must not be changed
  * @throws GitError "storage-failed" */

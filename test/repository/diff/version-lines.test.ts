@@ -35,7 +35,7 @@ test("versions that share the numbering of their lines differ as two texts by th
   }
 });
 
-test("of a neighbour's text only the lines between head and tail are split", () => {
+test("of a neighbour's text only the lines that differ are split", () => {
   const versions = new VersionLines();
   const lines = Array.from({ length: 5_000 }, (_, i) => `a line of the text, number ${i}\n`);
   const first = versions.number(Buffer.from(lines.join("")));
@@ -43,4 +43,14 @@ test("of a neighbour's text only the lines between head and tail are split", () 
   const second = versions.number(Buffer.from(lines.join("")), first);
   expect(second.workBytes).toBeLessThan(100);
   expect(versions.compare(first, second)).toEqual([{ oldStart: 2_500, oldLines: 1, nextStart: 2_500, nextLines: 1 }]);
+  // Also where the first and the last change are far from each other, and lines moved between them.
+  lines[3] = "changed near the head\n";
+  lines.splice(1_000, 700);
+  lines.splice(3_000, 0, ...Array.from({ length: 20 }, (_, i) => `added, number ${i}\n`), "}\n");
+  lines[4_200] = "changed near the tail\n";
+  const third = versions.number(Buffer.from(lines.join("")), second);
+  expect(third.workBytes).toBeLessThan(1_000);
+  const again = new VersionLines();
+  const [old, next] = [second, third].map(({ lines: { bytes } }) => again.number(bytes));
+  expect(versions.compare(second, third)).toEqual(again.compare(old!, next!));
 });
