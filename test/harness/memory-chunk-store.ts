@@ -30,7 +30,7 @@ export class MemoryChunkStore implements ChunkStore {
   }
 
   async putStream(key: string, stream: ReadableStream<Uint8Array>, length: number): Promise<void> {
-    const bytes = new Uint8Array(await new Response(stream as never).arrayBuffer());
+    const bytes = await readAll(stream);
     if (bytes.length !== length) throw wrongLength(key, length, bytes.length);
     this.#objects.set(key, bytes);
   }
@@ -58,7 +58,7 @@ export class MemoryChunkStore implements ChunkStore {
   resumeMultipart(key: string, id: string): SharedWrite {
     return {
       putPart: async (number, stream, length) => {
-        const bytes = new Uint8Array(await new Response(stream as never).arrayBuffer());
+        const bytes = await readAll(stream);
         if (bytes.length !== length) throw wrongLength(key, length, bytes.length);
         const parts = this.#writes.get(id);
         if (parts === undefined) throw new GitError("storage-failed", { key, reason: `there is no ${id}` });
@@ -169,4 +169,11 @@ function etagOf(bytes: Uint8Array): string {
   let etag = ETAGS.get(bytes);
   if (etag === undefined) ETAGS.set(bytes, (etag = createHash("md5").update(bytes).digest("hex")));
   return etag;
+}
+
+/** Copies each piece as it comes: its buffer is used again. */
+async function readAll(stream: ReadableStream<Uint8Array>): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of stream) pieces.push(piece.slice());
+  return new Uint8Array(Buffer.concat(pieces));
 }

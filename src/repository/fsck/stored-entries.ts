@@ -13,6 +13,7 @@ import type { RowAudit } from "../../store/index/row-audit.ts";
 import type { Tables } from "../../store/tables.ts";
 import { ByteCache } from "../pack-bytes/byte-cache.ts";
 import type { DeltaCodec, WholeObject } from "../pack-bytes/delta-chains.ts";
+import { freeBytes } from "../pack-bytes/free-bytes.ts";
 import { WHOLE_READ_BYTES } from "../pack-bytes/read-extent.ts";
 import { decodeEntryHead } from "../pack-bytes/entry-head.ts";
 import { streamEntry } from "../pack-bytes/entry-stream.ts";
@@ -48,7 +49,7 @@ export class StoredEntries {
   readonly #tablesNow: () => Tables;
   readonly #store: ChunkStore;
   readonly #codec: DeltaCodec;
-  readonly #chunks = new ByteCache<Uint8Array>(CHUNK_BYTES);
+  readonly #chunks = new ByteCache<Uint8Array>(CHUNK_BYTES, null, freeBytes);
   readonly #objects = new ObjectCache(OBJECT_BYTES);
   readonly #failed = new Set<number>();
   readonly #lost = new Set<ChunkId>();
@@ -66,8 +67,10 @@ export class StoredEntries {
   }
 
   /** Sets the chunk whose objects are read next.
-   * @param bytes null: it is too large */
+   * @param bytes in a buffer of their own, which is freed with the next chunk; null: it is too
+   * large */
   enter(chunk: ChunkRow, rows: readonly ObjectRow[], bytes: Uint8Array | null): void {
+    if (this.#entered?.bytes) freeBytes(this.#entered.bytes);
     this.#entered = { chunk, rows: new Map(rows.map((row) => [row.number, row])), bytes };
   }
 
@@ -111,7 +114,7 @@ export class StoredEntries {
     return { oid: new Uint8Array(hash.digest()), sizeBytes };
   }
 
-  /** The bytes of an entry as stored.
+  /** The bytes of an entry as stored, valid until the next call.
    * @throws GitError "storage-failed" */
   async read(row: ObjectRow): Promise<Uint8Array> {
     const chunk = this.#chunkOf(row);
@@ -227,6 +230,7 @@ export class StoredEntries {
     const at = this.#window;
     if (at?.chunk !== chunk.id || offset < at.start || offset + length > at.start + at.bytes.length) {
       const bytes = await this.#fetch(chunk, offset, Math.min(WINDOW_BYTES, chunk.size - offset));
+      if (at !== null) freeBytes(at.bytes);
       this.#window = { chunk: chunk.id, start: offset, bytes };
     }
     const { start, bytes } = this.#window!;

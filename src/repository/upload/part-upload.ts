@@ -3,6 +3,7 @@ import { GitError } from "../../format/errors.ts";
 import { PART_WAIT_MS } from "../../format/limits.ts";
 import { PacedBody } from "../pacing/paced-body.ts";
 import { TimeSlice } from "../pacing/time-slice.ts";
+import { freeBytes } from "../pack-bytes/free-bytes.ts";
 import type { NewPart } from "./upload-parts.ts";
 
 /** What is stored: its name in errors, and for how long (ms) it may arrive. */
@@ -14,7 +15,7 @@ export interface SentThing {
 const PART: SentThing = { what: "part", waitMs: PART_WAIT_MS };
 
 /** Stores a stream of `sizeBytes`, which may take `waitMs` to arrive. If it fails, it leaves
- * nothing readable. */
+ * nothing readable. A piece is valid until the next but one is asked for. */
 export type PutBytes<Stored> = (
   bytes: ReadableStream<Uint8Array>,
   sizeBytes: number,
@@ -38,19 +39,22 @@ export async function storePart<Stored>(
   const pieces = readPieces(paced, part, what);
   // Others' parts arrive beside it.
   const slice = new TimeSlice();
-  const stream = new ReadableStream<Uint8Array>({
-    pull: async (controller) => {
-      try {
-        await slice.pause();
-        const { value, done } = await pieces.next();
-        if (done === true) controller.close();
-        else controller.enqueue(value);
-      } catch (error) {
-        controller.error((failure = error));
-      }
-    },
-    cancel: (reason) => paced.cancel(reason),
-  });
+  /** The last two pieces that were asked for: who asks for the next has taken the first of them. */
+  const given: Uint8Array[] = [];
+  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
+    try {
+      await slice.pause();
+      if (given.length === 2) freeBytes(given.shift()!);
+      const { value, done } = await pieces.next();
+      if (done === true) return controller.close();
+      given.push(value);
+      controller.enqueue(value);
+    } catch (error) {
+      controller.error((failure = error));
+    }
+  };
+  const cancel = (reason: unknown): Promise<void> => paced.cancel(reason);
+  const stream = new ReadableStream<Uint8Array>({ pull, cancel }, { highWaterMark: 0 });
   try {
     return await put(stream, part.sizeBytes, waitMs);
   } catch (error) {
