@@ -30,7 +30,9 @@ export function submoduleUrl(place: RepositoryName, url: string, oid: string, or
   const [owner = "", name = ""] = parts;
   if (address.host === new URL(origin).host) {
     const own = parts.length === 2 ? parseRepositoryName(owner, name) : null;
-    return own && pathUrl(own, "tree", oid, "");
+    // The commit of a submodule is hardly in the repository that has it.
+    const isItself = own?.owner === place.owner && own.name === place.name;
+    return own === null || isItself ? null : pathUrl(own, "tree", oid, "");
   }
   const host = address.hostname.replace(/^www\./, "");
   // Groups of GitLab's can be in each other.
@@ -42,13 +44,23 @@ export function submoduleUrl(place: RepositoryName, url: string, oid: string, or
  * `git submodule`.
  * @returns null: nothing that a page could be at */
 function resolveAddress(place: RepositoryName, url: string, origin: string): URL | null {
-  if (/^\.\.?(?:\/|$)/.test(url)) {
-    const base = `${origin}/${place.owner}/${place.name}/`;
-    return URL.canParse(url, base) ? new URL(url, base) : null;
-  }
+  if (/^\.\.?(?:\/|$)/.test(url)) return resolveRelative(place, url, origin);
   const [, host, path] = SCP.exec(url) ?? [];
   const absolute = host === undefined ? url : `ssh://${host}/${path!}`;
   if (!URL.canParse(absolute)) return null;
   const address = new URL(absolute);
   return SCHEMES.includes(address.protocol) ? address : null;
+}
+
+/** What a relative URL means. As for git, only its beginning leads upwards, and not above all
+ * repositories.
+ * @see relative_url() in git's remote.c */
+function resolveRelative({ owner, name }: RepositoryName, url: string, origin: string): URL | null {
+  const [start] = /^(?:\.\.?(?:\/+|$))*/.exec(url)!;
+  const path = url.slice(start.length);
+  const ups = start.split("/").filter((part) => part === "..").length;
+  const base = [owner, name].slice(0, 2 - ups);
+  if (ups > 2 || path.split("/").some((part) => part === "." || part === "..")) return null;
+  const address = [origin, ...base, path].join("/");
+  return URL.canParse(address) ? new URL(address) : null;
 }
