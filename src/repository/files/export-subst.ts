@@ -32,8 +32,8 @@ export function expandFormats(content: Uint8Array, archived: ArchivedCommit): Ui
 }
 
 /** A placeholder, of those that the commit alone determines. Not among them are `%d`, `%D` and
- * `%(describe)`, which change with the refs; `%ar`, with the time; `%aN`, with a mailmap; notes,
- * signatures, trailers, colors and padding. */
+ * `%(describe)`, which change with the refs; `%ar`, with the time; `%aN`, with the mailmap of HEAD;
+ * notes, signatures, trailers, colors and padding. */
 const PLACEHOLDER = /%(?:([HhTtPpesfbBn%])|([ac])([neldDtiIs])|x([0-9a-fA-F]{2}))|%/g;
 
 class CommitValues {
@@ -133,6 +133,7 @@ function personField({ name, email, timeSeconds, zone }: Ident, field: string): 
     case "i":
       return `${date} ${time} ${zone}`;
     case "I":
+      // As git from 2.45 on; older ones write +00:00.
       return `${date}T${time}${Number(zone) === 0 ? "Z" : iso.slice(19)}`;
     default:
       return date;
