@@ -6,6 +6,7 @@ import type { OpenRepository } from "../objects/open-repository.ts";
 import { BlameTexts } from "./blame-texts.ts";
 import { type BlamedLines, originsOf, sortByStart, splitByParent } from "./blamed-lines.ts";
 import { findRename } from "./find-rename.ts";
+import { KnownLines, type TracedLines } from "./known-lines.ts";
 import { ABSENT, kindOfCode, numberOfCode } from "./path-entries.ts";
 import { PathHistory } from "./path-history.ts";
 import type { WorkBudget } from "../pacing/work-budget.ts";
@@ -36,19 +37,8 @@ const VISITS_PER_STEP = 64;
 /** What the search for a file's former name counts for. */
 const SEARCH_STEPS = 500;
 
-/** What is known of lines: the commit that introduced them, or how far back they were traced. */
-interface KnownLines extends BlamedLines {
-  /** Object number. */
-  readonly commit: ObjectNumber;
-  /** Byte string: the file's path in the commit. */
-  readonly path: string;
-  readonly isOpen: boolean;
-}
-
-/** What is known of all lines of a file in a commit, in their order, and how many bytes each
- * takes. */
-const memoryOf = newWalkMemory<readonly KnownLines[]>(8 * 1024 * 1024);
-const KNOWN_BYTES = 80;
+/** What is known of all lines of a file in a commit: one of the most lines and groups fits. */
+const memoryOf = newWalkMemory<KnownLines>(8 * 1024 * 1024);
 
 /** Traces the lines of a file back to the commits that introduced them. Each line is passed on to
  * the first parent that has it; lines that no parent has are the commit's own. Children are handled
@@ -89,13 +79,13 @@ export class BlameWalk {
     const name = isAll ? path : `${path}\0${lines.line} ${lines.count}`;
     const known = memory.find(path, number) ?? memory.find(name, number);
     if (known === undefined) this.#suspect(commit, path, [lines]);
-    else this.#goOn([lines], known);
+    else this.#goOn([lines], known.toArray());
     await this.#walk();
     const blames = joinBlames(this.#blames);
     // Another walk may have come further meanwhile.
-    if (openLines(blames) <= openLines(memory.find(name, number) ?? [lines])) {
-      const found = blames.map((blame) => ({ ...blame, commit: this.#graph.number(blame.commit) }));
-      memory.keep(name, number, found, found.length * KNOWN_BYTES);
+    const found = new KnownLines(blames.map((blame) => ({ ...blame, commit: this.#graph.number(blame.commit) })));
+    if (found.openCount <= (memory.find(name, number)?.openCount ?? lines.count)) {
+      memory.keep(name, number, found, found.sizeBytes);
     }
     return blames;
   }
@@ -119,7 +109,7 @@ export class BlameWalk {
   /** Takes the origins of lines from what is known of the file in a commit.
    * @returns whether that was anything */
   #take(commit: GraphPosition, path: string, lines: readonly BlamedLines[]): boolean {
-    const known = memoryOf(this.#repository.state).find(path, this.#graph.number(commit));
+    const known = memoryOf(this.#repository.state).find(path, this.#graph.number(commit))?.toArray();
     // What an earlier walk left open at this very commit begins here.
     if (known === undefined || known.some((one) => one.isOpen && this.#graph.position(one.commit) >= commit))
       return false;
@@ -128,10 +118,13 @@ export class BlameWalk {
   }
 
   /** Goes on where an earlier walk ended. */
-  #goOn(lines: readonly BlamedLines[], known: readonly KnownLines[]): void {
-    for (const { isOpen, commit, path, ...part } of originsOf(lines, known)) {
-      if (isOpen) this.#suspect(this.#graph.position(commit), path, [part]);
-      else this.#attribute(this.#graph.position(commit), path, [part]);
+  #goOn(lines: readonly BlamedLines[], known: readonly TracedLines[]): void {
+    const { open = [], found = [] } = Object.groupBy(originsOf(lines, known), (one) => (one.isOpen ? "open" : "found"));
+    for (const one of found) this.#attribute(this.#graph.position(one.commit), one.path, [one]);
+    for (const [commit, inCommit] of Map.groupBy(open, (one) => one.commit)) {
+      for (const [path, parts] of Map.groupBy(inCommit, (one) => one.path)) {
+        this.#suspect(this.#graph.position(commit), path, parts);
+      }
     }
   }
 
@@ -242,9 +235,4 @@ function joinBlames(blames: readonly Blame[]): Blame[] {
     else joined.push(blame);
   }
   return joined;
-}
-
-/** How many lines' origin is not found yet; of lines of which nothing is known, all. */
-function openLines(lines: readonly (BlamedLines & { readonly isOpen?: boolean })[]): number {
-  return lines.reduce((sum, { isOpen = true, count }) => sum + (isOpen ? count : 0), 0);
 }

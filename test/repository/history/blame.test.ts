@@ -61,10 +61,10 @@ beforeAll(async () => {
   repository = await pushAll();
 });
 
-async function pushAll(): Promise<OpenRepository> {
-  const refs = (await git(dir, "for-each-ref", "--format=%(refname) %(objectname)")).split("\n");
+async function pushAll(from = dir): Promise<OpenRepository> {
+  const refs = (await git(from, "for-each-ref", "--format=%(refname) %(objectname)")).split("\n");
   const pushed = new PushedRepository();
-  await pushed.pushFrom(dir, Object.fromEntries(refs.map((line) => line.split(" ") as [string, string])));
+  await pushed.pushFrom(from, Object.fromEntries(refs.map((line) => line.split(" ") as [string, string])));
   return new OpenRepository(pushed.repository.state, ANYONE, async () => undefined);
 }
 
@@ -123,6 +123,32 @@ test("what a try has found is kept: the next goes on, whatever else was asked", 
   const { ranges, truncated } = await blame(fresh, { commit, path, lines: null });
   expect(truncated).toBe(false);
   expect(spreadRanges(ranges)).toEqual(await askGit(commit, path));
+});
+
+test("what a try has found is kept, however many lines and groups of them there are", async () => {
+  const COUNT = 220_000;
+  const large = await makeRepository("large-blame.git", "--bare");
+  const lines = Array.from({ length: COUNT }, (_, i) => `${i}\n`);
+  const stream = [0, 1, 2, 3].map((n) => {
+    // Every other line is of the second commit.
+    if (n === 1) for (let i = 0; i < COUNT; i += 2) lines[i] = `a${i}\n`;
+    else lines[n] = `${n} again\n`;
+    const text = lines.join("");
+    const head = `commit refs/heads/main\ncommitter C <c@example.com> ${1_700_000_000 + n} +0000\ndata 1\n${n}\n`;
+    return `${head}M 644 inline file\ndata ${text.length}\n${text}\n`;
+  });
+  expect((await tryGit(large, ["fast-import", "--quiet"], { stdin: stream.join("") })).stderr).toBe("");
+  const opened = await pushAll(large);
+  const { graph, objects } = opened.tables;
+  const tip = graph.position(objects.find(Buffer.from(await git(large, "rev-parse", "main"), "hex"))!.number);
+  const all = { line: 0, start: 0, count: COUNT };
+  // A try ends after the commit at which it began: four commits are four tries.
+  const tries: number[] = [];
+  for (let n = 0; n < 4; n++) {
+    const blames = await new BlameWalk(opened, new WorkBudget(1)).run(tip, "file", all, true);
+    tries.push(blames.filter(({ isOpen }) => isOpen).reduce((sum, { count }) => sum + count, 0));
+  }
+  expect(tries).toEqual([COUNT - 1, COUNT - 2, COUNT / 2 - 1, 0]);
 });
 
 test("what has no lines to blame is refused", async () => {
