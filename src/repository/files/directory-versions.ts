@@ -75,46 +75,67 @@ export class DirectoryVersions {
     return this.#listings.get(this.#directories.get(root)!) ?? null;
   }
 
-  /** Reads the directory below these root trees; forgets what was read before, unless the time is
-   * over before all are read.
+  /** Reads the directory below the first of these root trees, as many as half of what is left of
+   * the budget allows; forgets what was read before.
+   * @param needed how many are read in any case
    * @throws GitError "storage-failed" when a tree cannot be read */
-  async load(roots: Iterable<ObjectNumber>, budget: WorkBudget): Promise<void> {
-    const directories = new Map(Iterator.from(roots).map((root) => [root, root] as const));
+  async load(roots: Iterable<ObjectNumber>, needed: number, budget: WorkBudget): Promise<void> {
+    let directories = new Map(Iterator.from(roots).map((root) => [root, root] as const));
     for (const part of this.#parts) {
+      directories = this.#cut(directories, needed, budget);
       const below = await this.#read(
         directories.values(),
         budget,
         (content) => findTreeEntry(content, part)?.oid.slice() ?? null,
       );
-      if (below === null) return;
       const oids = [...below].filter(([, oid]) => oid !== null);
       const { number, type } = this.#repository.tables.objects.lookupMany(concatOids(oids.map(([, oid]) => oid!)));
       const isTree = new Map(oids.map(([tree], i) => [tree, type[i] === TREE ? number[i]! : 0]));
       for (const [root, tree] of directories) directories.set(root, isTree.get(tree) ?? 0);
     }
-    const listings = await this.#read(directories.values(), budget, (content) =>
+    this.#directories = this.#cut(directories, needed, budget);
+    this.#listings = await this.#read(this.#directories.values(), budget, (content) =>
       content.length > LARGE_BYTES ? new ShortListing(this.#names.find(content)) : new Listing(content),
     );
-    if (listings === null) return;
-    this.#listings = listings;
-    this.#directories = directories;
   }
 
-  /** Reads the trees that the commits have reached on the way down.
-   * @returns null: the time was over before */
+  /** Leaves out what is too dear to be read now. A group that is begun is read to its end: what was
+   * read of a part of it would have to be read again. */
+  #cut(
+    directories: ReadonlyMap<ObjectNumber, ObjectNumber>,
+    needed: number,
+    budget: WorkBudget,
+  ): Map<ObjectNumber, ObjectNumber> {
+    const sizes = this.#repository.reader.sizes(withoutMissing(directories.values()));
+    const read = new Set<ObjectNumber>();
+    const kept = new Map<ObjectNumber, ObjectNumber>();
+    let left = budget.left / 2;
+    for (const [root, tree] of directories) {
+      if (!read.has(tree)) left -= stepsToRead(sizes.get(tree) ?? 0);
+      if (left < 0 && kept.size >= needed) break;
+      read.add(tree);
+      kept.set(root, tree);
+    }
+    return kept;
+  }
+
+  /** Reads the trees that the commits have reached on the way down. */
   async #read<Result>(
     trees: Iterable<ObjectNumber>,
     budget: WorkBudget,
     use: (content: Uint8Array) => Result,
-  ): Promise<Map<ObjectNumber, Result> | null> {
+  ): Promise<Map<ObjectNumber, Result>> {
     const results = new Map<ObjectNumber, Result>();
-    const numbers = new Set(trees);
-    numbers.delete(0);
-    for await (const [number, { bytes }] of this.#repository.reader.readEach(NumberSet.fromUnsorted(numbers))) {
-      if (budget.isSpent && results.size > 0) return null;
+    for await (const [number, { bytes }] of this.#repository.reader.readEach(withoutMissing(trees))) {
       results.set(number, use(bytes));
       await budget.step(stepsToRead(bytes.length));
     }
     return results;
   }
+}
+
+function withoutMissing(trees: Iterable<ObjectNumber>): NumberSet {
+  const numbers = new Set(trees);
+  numbers.delete(0);
+  return NumberSet.fromUnsorted(numbers);
 }

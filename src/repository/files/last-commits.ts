@@ -124,7 +124,8 @@ class LastCommitsWalk {
     this.#move(all, this.#repository.tables.graph.position(tip));
     let unread = await this.#advance();
     while (unread.length > 0 && !this.#budget.isSpent) {
-      await this.#versions.load(this.#rootsFor(unread), this.#budget);
+      const needed = this.#repository.tables.graph.parents(unread[0]!).length;
+      await this.#versions.load(this.#rootsFor(unread), needed, this.#budget);
       // Also when that has spent the rest: what was read must not have to be read again.
       unread = await this.#advance();
     }

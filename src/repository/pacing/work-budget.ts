@@ -27,6 +27,11 @@ export class WorkBudget {
     return this.#done >= this.#limit || Date.now() >= this.#endMs;
   }
 
+  /** Steps that may still be done. */
+  get left(): number {
+    return Math.max(0, this.#limit - this.#done);
+  }
+
   /** Must be called with each small step of the work: lets other requests run now and then.
    * @param steps how many steps the call counts for */
   async step(steps = 1): Promise<void> {

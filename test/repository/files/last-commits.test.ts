@@ -6,7 +6,7 @@ import type { OpenRepository } from "../../../src/repository/objects/open-reposi
 import { WorkBudget } from "../../../src/repository/pacing/work-budget.ts";
 import { blame } from "../../../src/repository/history/blame.ts";
 import { readPorcelain, spreadRanges } from "../../harness/blamed-lines.ts";
-import { git } from "../../harness/git.ts";
+import { git, makeRepository, tryGit } from "../../harness/git.ts";
 import { Random } from "../../harness/random.ts";
 import { LONG_FILE, makeLongHistory } from "../../harness/long-history.ts";
 import { filterSome, openFor, pushAll } from "../history/filtered-repository.ts";
@@ -75,6 +75,31 @@ test("what a try has found is kept: the next goes on where it ended", async () =
   }
   expect(tries).toBeGreaterThan(1);
   expect(await find(opened, "main", "src")).toEqual(await askGit(dir, "main", "src"));
+});
+
+test("each try comes further, though a group of versions costs more than a try has", async () => {
+  const dir = await makeRepository("wide.git", "--bare");
+  const stream = Array.from({ length: 80 }, (_, n) => {
+    const names = n === 0 ? Array.from({ length: 3_000 }, (_, i) => `wide/${"x".repeat(30)}${i}`) : [`wide/${n}`];
+    const head = `commit refs/heads/main\ncommitter C <c@example.com> ${1_700_000_000 + n} +0000\ndata 1\n${n % 10}\n`;
+    return head + names.map((name) => `M 644 inline ${name}\ndata 1\n${n % 10}\n`).join("");
+  });
+  const { stderr } = await tryGit(dir, ["fast-import", "--quiet"], { stdin: stream.join("") });
+  expect(stderr).toBe("");
+  const opened = openFor(await pushAll(dir));
+  const { objects } = opened.tables;
+  const numberOf = async (name: string) => objects.find(Buffer.from(await git(dir, "rev-parse", name), "hex"))!.number;
+  const tree = parseTree((await opened.reader.read(await numberOf("main:wide"))).bytes);
+  const entries = tree.filter(({ name }) => ["1", "40", `${"x".repeat(30)}7`].includes(name));
+  const tip = await numberOf("main");
+  let tries = 0;
+  let indexes: Int32Array;
+  do {
+    // Reads some ten of the directories.
+    ({ indexes } = await findLastCommits(opened, tip, "wide", entries, new WorkBudget(300)));
+    expect(++tries).toBeLessThan(40);
+  } while (indexes.includes(-1));
+  expect(tries).toBeGreaterThan(4);
 });
 
 test("what is known ends the walk: the second answer reads no directory", async () => {
