@@ -100,7 +100,7 @@ export class Repository implements FetchSource, PushTarget, FamilyMember {
 
   async #receive(request: PushRequest): Promise<ReceivedPush> {
     const { state } = this;
-    state.pushesUnderWay += 1;
+    const endCreate = state.holds.begin("create");
     try {
       const isNew = state.tables === null;
       // Checked here, where the push already counts as running: until it ends, the name stays
@@ -110,7 +110,7 @@ export class Repository implements FetchSource, PushTarget, FamilyMember {
       if (isNew && state.tables !== null) await announceNow(state);
       return result;
     } finally {
-      state.pushesUnderWay -= 1;
+      endCreate();
       // The last job may have ended meanwhile, and left the database to be removed.
       await this.#eraseRemains();
     }
@@ -133,12 +133,12 @@ export class Repository implements FetchSource, PushTarget, FamilyMember {
     const { state } = this;
     if (!(await this.admitsPush())) return false;
     // Another request may have begun meanwhile.
-    if (state.tables !== null || state.pinning > 0) return false;
-    state.pushesUnderWay += 1;
+    if (state.tables !== null || state.holds.has("pin")) return false;
+    const endCreate = state.holds.begin("create");
     try {
       await fork(state, request);
     } finally {
-      state.pushesUnderWay -= 1;
+      endCreate();
       await this.#eraseRemains();
     }
     await announceNow(state);
@@ -248,8 +248,8 @@ export class Repository implements FetchSource, PushTarget, FamilyMember {
   /** Removes the database of a repository that does not exist (deleted, or never created) once no
    * jobs remain, and the registry knows. */
   async #eraseRemains(): Promise<void> {
-    const { tables, platform, pushesUnderWay, hasJobs, pins, isDeleted, announcement } = this.state;
-    if (tables !== null || pushesUnderWay > 0 || !hasJobs || !pins.isEmpty()) return;
+    const { tables, platform, holds, hasJobs, pins, isDeleted, announcement } = this.state;
+    if (tables !== null || holds.has("create") || !hasJobs || !pins.isEmpty()) return;
     if (isDeleted && !announcement.isTold) return;
     if (this.state.jobs.nextDueMs() === null) await platform.erase();
   }

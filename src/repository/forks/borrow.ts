@@ -40,7 +40,7 @@ export async function withBranch<T>(
   who: string | null,
   f: (tip: Oid) => Promise<T>,
 ): Promise<T> {
-  repository.pinning += 1;
+  const endPin = repository.holds.begin("pin");
   let taken = NumberSet.EMPTY;
   const lfs: EnteredHistory["lfs"][] = [];
   try {
@@ -52,7 +52,7 @@ export async function withBranch<T>(
       if (!history.isPart) return await f(history.tip);
     }
   } finally {
-    repository.pinning -= 1;
+    endPin();
     withdraw(repository, taken);
     keepLfs(repository, lfs.flat());
     repository.scheduleJobs();

@@ -49,7 +49,7 @@ interface TakenRef {
  * @throws GitError "not-found" when the parent or a branch is missing, "unavailable" when the
  * parent's rows move each time */
 export async function fork(repository: RepositoryState, request: ForkRequest): Promise<void> {
-  repository.pinning += 1;
+  const endPin = repository.holds.begin("pin");
   try {
     unpinLater(repository, request.parent, UNPIN_AFTER_MS);
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -64,7 +64,7 @@ export async function fork(repository: RepositoryState, request: ForkRequest): P
     unpinLater(repository, request.parent, UNPIN_REFUSED_MS);
     throw error;
   } finally {
-    repository.pinning -= 1;
+    endPin();
     repository.scheduleJobs();
   }
 }

@@ -16,14 +16,14 @@ export async function maintain(
   const { jobs } = state;
   const startMs = Date.now();
   let nowMs = startMs;
-  state.hurrying += 1;
+  const endHurry = state.holds.begin("hurry");
   try {
     for (const kind of kinds) jobs.add(kind, "", nowMs);
     // A run that leaves work adds the next run a millisecond later.
     do await repository.runJobs(nowMs++);
     while ((jobs.nextDueMs() ?? Infinity) <= nowMs && Date.now() - startMs < MAINTAIN_MS);
   } finally {
-    state.hurrying -= 1;
+    endHurry();
     // Should something have failed, what was added runs later.
     state.scheduleJobs();
   }

@@ -102,11 +102,11 @@ export async function runJobs(repository: RepositoryState, nowMs: number): Promi
 
 /** @param rivals when the job was taken: its run makes way for those that come later */
 function newPace(repository: RepositoryState, rivals: Rivals): Pace {
-  const kind = repository.hurrying > 0 ? "hurried" : rivals === "none" ? "quiet" : "shares";
+  const kind = repository.holds.has("hurry") ? "hurried" : rivals === "none" ? "quiet" : "shares";
   return new Pace(kind, {
     // A run that began while it was quiet ends when somebody waits for jobs, and goes on in a
     // hurry.
-    isQuiet: () => repository.rivals === "none" && repository.hurrying === 0,
+    isQuiet: () => repository.rivals === "none" && !repository.holds.has("hurry"),
     isReceiving: () => rivals !== "packs" && repository.rivals === "packs",
   });
 }

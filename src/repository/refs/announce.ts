@@ -42,9 +42,9 @@ export async function announceNow(repository: RepositoryState): Promise<void> {
 
 /** The repository's state; null: a running push may yet create it. Reads a row per ref. */
 function readStanding(repository: RepositoryState): RepositoryStanding | null {
-  const { tables, createdMs, isDeleted, pushesUnderWay, parent, expiresMs } = repository;
+  const { tables, createdMs, isDeleted, holds, parent, expiresMs } = repository;
   if (isDeleted) return { kind: "deleted" };
-  if (tables === null) return pushesUnderWay > 0 ? null : { kind: "absent" };
+  if (tables === null) return holds.has("create") ? null : { kind: "absent" };
   const { refs, pushes } = tables;
   const head = refs.head();
   return {

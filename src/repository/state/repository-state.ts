@@ -21,6 +21,7 @@ import { AdvertisedRefs } from "./advertised-refs.ts";
 import { Announcement } from "./announcement.ts";
 import { keysByOwner } from "./chunk-owners.ts";
 import { type EventTeller, NOBODY_TOLD } from "./outside.ts";
+import { Holds } from "./holds.ts";
 import type { PushFollower, StepProgress } from "./push.ts";
 import type { LfsCheck } from "./lfs-check.ts";
 import { KeyedMutex } from "../pacing/keyed-mutex.ts";
@@ -49,10 +50,8 @@ export class RepositoryState {
   readonly announcement = new Announcement();
   /** Tells others of events; the repository sets it. */
   teller: EventTeller = NOBODY_TOLD;
-  /** Requests that wait for jobs. */
-  hurrying = 0;
-  /** Running pushes that may create the repository, if it does not exist. */
-  pushesUnderWay = 0;
+  /** Running work that holds something up. */
+  readonly holds = new Holds();
   /** What others of the family need of its R2 objects. */
   readonly pins: PinTable;
   /** The progress of steps that are being indexed, by the upload session that they belong to. */
@@ -62,8 +61,6 @@ export class RepositoryState {
   readonly awaitedUploads = new Map<string, () => void>();
   /** The LFS objects that are being read to check them, by the uploads that brought them. */
   readonly lfsChecks = new Map<string, LfsCheck>();
-  /** Running forks and imports, which have pinned what no row of theirs names yet. */
-  pinning = 0;
   /** Changes whenever rows that forks copy may have been written; differs from life to life. */
   #layout = { life: crypto.randomUUID(), changes: 0 };
   readonly #jobs: JobQueue;
@@ -224,7 +221,7 @@ export class RepositoryState {
 
   /** @throws GitError "unavailable" while the repository is being made as a fork */
   #checkCreation(): void {
-    if (this.pinning > 0) throw new GitError("unavailable", { what: "repository", reason: "it is being forked" });
+    if (this.holds.has("pin")) throw new GitError("unavailable", { what: "repository", reason: "it is being forked" });
   }
 
   /** Creates the repository without any ref.
@@ -346,7 +343,7 @@ export class RepositoryState {
 
   /** What jobs make way for now. */
   get rivals(): Rivals {
-    if (this.hurrying > 0) return "none";
+    if (this.holds.has("hurry")) return "none";
     if (this.platform.traffic.isReceiving) return "packs";
     const nowMs = Date.now();
     return this.quietAtMs(nowMs) <= nowMs ? "none" : "requests";

@@ -204,7 +204,7 @@ test("a thin push whose base is pruned while it is indexed is refused", async ()
   const next = makeCommitOf("next\n", main[2]!.oid);
   const delta = encodeEntry(refDelta(gone[0]!.oid, insertAll(gone[0]!.content.length, next[0]!.content)));
   // Somebody asks for it: by itself it would wait for the push.
-  repository.repository.state.hurrying = 1;
+  repository.repository.state.holds.begin("hurry");
   chunks.duringPut(() => housekeep(repository, later()));
   // Writing it is the last await before the pruning is committed.
   const noise = makeObject("blob", new Random(3).bytes(300_000));
