@@ -51,9 +51,15 @@ export const NO_CACHE: Readonly<Record<string, string>> = {
 
 /** What a client may learn about a failure. The details of a server error go to the log only. */
 export function errorText(thrown: unknown): string {
+  logServerError(thrown);
+  const error = explainFailure(thrown);
+  return isGitError(error) ? error.message : INTERNAL;
+}
+
+/** Logs a failure if the server is at fault. */
+export function logServerError(thrown: unknown): void {
   const error = explainFailure(thrown);
   if (httpStatus(error) >= 500) logFailure(error);
-  return isGitError(error) ? error.message : INTERNAL;
 }
 
 /** Byte limit for an ERR packet's message, which may quote a whole packet. */

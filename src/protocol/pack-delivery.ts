@@ -6,7 +6,7 @@ import { PACK_HEADER_BYTES, PACK_TRAILER_BYTES } from "../format/pack.ts";
 import type { PackDelivery, PlannedPack, StoredPack } from "../repository/state/fetch-source.ts";
 import { PartWriter } from "../repository/pack-bytes/part-writer.ts";
 import type { ChunkStore } from "../store/chunks/chunk-store.ts";
-import { errorText } from "./error-response.ts";
+import { logServerError } from "./error-response.ts";
 import type { FetchContext } from "./fetch-context.ts";
 import { movedNotice } from "./moved.ts";
 import {
@@ -186,7 +186,7 @@ async function storeResponse(
       packBodyBytes(preamble, { ...plan, entriesBytes }, framing),
     );
   } catch (error) {
-    errorText(error);
+    logServerError(error);
   } finally {
     permit.release();
     await context.source.finishResponse(objectKey, sizeBytes);

@@ -64,7 +64,7 @@ test(`${COMMITS * 4} objects, pushed in steps`, async () => {
   } finally {
     await server.close();
   }
-});
+}, 3_600_000);
 
 function sumSteps(server: Server): { steps: number; peakBytes: number; indexMs: number; applyMs: number } {
   const costs = server

@@ -92,7 +92,7 @@ class ImportRun {
   /** Fetches what is missing, as much as one step takes, and moves the refs if nothing is left. */
   async look(): Promise<void> {
     const { platform } = this.#state;
-    const record = this.#record;
+    const record = this.#requireRecord();
     const requester = await this.#renew(record);
     const sealed = this.#tables.imports.readAuthorization();
     const upstream = new GitServer({
@@ -119,7 +119,7 @@ class ImportRun {
   /** Brings some objects of Git LFS, if any are wanted.
    * @returns whether all have been asked for */
   async #bringLfs(upstream: GitServer, requester: Requester): Promise<boolean> {
-    const { lfs = null } = this.#record;
+    const { lfs = null } = this.#requireRecord();
     if (lfs === null || lfs.after === null) return true;
     const repository = new OpenRepository(this.#state, requester, async () => undefined);
     const brought = await bringLfs(repository, upstream, { ...lfs, after: lfs.after });
@@ -129,7 +129,7 @@ class ImportRun {
 
   /** A step that brings whole refs; if that is too much, the next asks for half as many. */
   #planRefs(missing: readonly string[]): PlannedStep {
-    const { refsPerStep } = this.#record;
+    const { refsPerStep } = this.#requireRecord();
     const wants = missing.slice(0, refsPerStep ?? missing.length);
     return {
       wants,
@@ -142,7 +142,7 @@ class ImportRun {
   /** A step that brings the history up to some depth below a ref that is too much. The depth is
    * found by halving: older commits, at a larger depth, need less. */
   async #planDepth(upstream: GitServer, tip: string): Promise<PlannedStep> {
-    const { low, high } = this.#record.depths!;
+    const { low, high } = this.#requireRecord().depths!;
     const depth = low < 0 ? 0 : high === null ? Math.max(FIRST_DEPTH, 2 * low) : Math.floor((low + high) / 2);
     const boundary = depth === 0 ? [tip] : await listBoundary(upstream, tip, depth);
     return {
@@ -214,7 +214,7 @@ class ImportRun {
       state.stepsUnderWay.delete(this.#session);
       await pack.cancel();
     }
-    const { steps, objects, packBytes, lfs = null } = this.#record;
+    const { steps, objects, packBytes, lfs = null } = this.#requireRecord();
     this.#update({
       // What has come may name more.
       lfs: lfs === null ? null : { ...lfs, after: "", missing: 0 },
@@ -227,7 +227,7 @@ class ImportRun {
   }
 
   async #moveRefs({ refs, head }: Advertisement, requester: Requester): Promise<void> {
-    const { isMirror, prefixes } = this.#record;
+    const { isMirror, prefixes } = this.#requireRecord();
     const changes = planChanges(this.#tables, refs, head, isMirror ? prefixes : null);
     let outcomes: readonly RefOutcome[] = [];
     if (changes.commands.length > 0) {
@@ -287,11 +287,11 @@ class ImportRun {
 
   /** Ends the import, or lets the mirror wait. */
   #endRun(change: Partial<ImportRecord>, end: "done" | "failed"): void {
-    const { isMirror, intervalMs } = this.#record;
+    const { isMirror, intervalMs } = this.#requireRecord();
     const tables = this.#tables;
     this.#state.transactAside(() => {
       endSession(this.#state, tables, this.#session);
-      tables.imports.update({ ...this.#record, ...change, state: isMirror ? "waiting" : end });
+      tables.imports.update({ ...this.#requireRecord(), ...change, state: isMirror ? "waiting" : end });
       if (isMirror) tables.jobs.add("import", "", Date.now() + intervalMs);
       this.#state.platform.outside.wakeListeners();
     });
@@ -302,11 +302,12 @@ class ImportRun {
   }
 
   #update(change: Partial<ImportRecord>): void {
-    this.#state.transactAside(() => this.#tables.imports.update({ ...this.#record, ...change }));
+    this.#state.transactAside(() => this.#tables.imports.update({ ...this.#requireRecord(), ...change }));
   }
 
-  /** @throws GitError "conflict" when it was ended */
-  get #record(): ImportRecord {
+  /** Reads the import's record.
+   * @throws GitError "conflict" when it was ended */
+  #requireRecord(): ImportRecord {
     const record = this.#tables.imports.read();
     if (record?.session === this.#session) return record;
     throw new GitError("conflict", { what: "import", reason: "it was ended" });
@@ -316,7 +317,7 @@ class ImportRun {
    * long */
   #checkGoesOn(): void {
     this.#deadline.throwIfAborted();
-    void this.#record;
+    this.#requireRecord();
   }
 
   /** @throws GitError "not-found" when the repository was deleted */

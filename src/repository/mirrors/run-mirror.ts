@@ -105,14 +105,14 @@ class MirrorRun {
   /** Pushes until nothing is left that differs and may move. */
   async look(): Promise<void> {
     const server = await this.#openTarget();
-    const target = await listTargetRefs(server, this.#record.prefixes);
-    if (this.#record.lfs?.isBehind === true) await this.#catchUpLfs(server, target);
+    const target = await listTargetRefs(server, this.#requireRecord().prefixes);
+    if (this.#requireRecord().lfs?.isBehind === true) await this.#catchUpLfs(server, target);
     for (let isFirst = true; ; isFirst = false) {
       this.#deadline.throwIfAborted();
-      const planned = planUpdates(this.#tables, this.#record, target.refs, this.#refused);
+      const planned = planUpdates(this.#tables, this.#requireRecord(), target.refs, this.#refused);
       for (const [name, reason] of planned.refused) this.#refused.set(name, reason);
       const { updates, isPartial, refs, extra } = planned;
-      if (isFirst) this.#transact((tables) => noteTarget(tables, this.#record, target.refs, this.#refused));
+      if (isFirst) this.#transact((tables) => noteTarget(tables, this.#requireRecord(), target.refs, this.#refused));
       this.#update({ refs, extra, refused: this.#refused.size });
       if (updates.length > 0) {
         const step = planStep(this.#tables, updates, target, this.#limits);
@@ -123,7 +123,7 @@ class MirrorRun {
         else await this.#push(server, target, step);
       } else if (!isPartial) break;
     }
-    if (this.#untaken !== null && this.#record.failures < MAX_UNTAKEN) throw this.#untaken;
+    if (this.#untaken !== null && this.#requireRecord().failures < MAX_UNTAKEN) throw this.#untaken;
     this.#update({ failures: 0, dueMs: 0, error: null, syncedMs: Date.now() });
   }
 
@@ -134,7 +134,7 @@ class MirrorRun {
     return new GitServer({
       role: "target",
       service: "git-receive-pack",
-      url: this.#record.url,
+      url: this.#requireRecord().url,
       authorization: sealed === null ? null : await unseal(outside.imports.secretsKey, place, sealed),
       outside: outside.imports,
       signal: this.#deadline,
@@ -177,26 +177,26 @@ class MirrorRun {
 
   /** Sends the objects of Git LFS that commits name which the target has already. */
   async #catchUpLfs(server: GitServer, target: TargetRefs): Promise<void> {
-    const left = await this.#sendLfs(server, findHad(this.#tables, target, this.#record.prefixes));
-    const { lfs = null } = this.#record;
+    const left = await this.#sendLfs(server, findHad(this.#tables, target, this.#requireRecord().prefixes));
+    const { lfs = null } = this.#requireRecord();
     this.#update({ lfs: lfs && { ...lfs, ...left, isBehind: false } });
   }
 
   /** Sends the objects of Git LFS that some objects name, if they are to be sent.
    * @returns what is left */
   async #sendLfs(server: GitServer, among: NumberSet): Promise<LeftLfs> {
-    const { lfs = null, failures } = this.#record;
+    const { lfs = null, failures } = this.#requireRecord();
     if (lfs === null) return NOTHING_LEFT;
     const run: LfsRun = {
       server,
       chunks: this.#state.platform.openChunks(newChunkCounters()),
       leavesRefused: failures >= MAX_UNTAKEN,
       tables: () => {
-        void this.#record;
+        this.#requireRecord();
         return this.#tables;
       },
       noteSent: (objects, bytes) => {
-        const { lfs: now = null } = this.#record;
+        const { lfs: now = null } = this.#requireRecord();
         this.#steps += 1;
         this.#update({ lfs: now && { ...now, objects: now.objects + objects, bytes: now.bytes + bytes } });
       },
@@ -211,7 +211,7 @@ class MirrorRun {
     const isLarge = step.packBytes >= MIN_REFUSED_BYTES;
     const error = new GitError("invalid", { what: "pack for the target", reason });
     // What cannot be less is not sent again and again, either.
-    if (isLarge && (step.canShrink || this.#record.failures >= MAX_UNTAKEN)) this.#sendLess(step);
+    if (isLarge && (step.canShrink || this.#requireRecord().failures >= MAX_UNTAKEN)) this.#sendLess(step);
     if (step.updates.length > 1) this.#maxUpdates = Math.ceil(step.updates.length / 2);
     else if (!isLarge || !step.canShrink) {
       this.#untaken = error;
@@ -247,7 +247,7 @@ class MirrorRun {
         target.haves.add(update.new);
       }
     }
-    const record = this.#record;
+    const record = this.#requireRecord();
     this.#transact(({ mirrors }) => {
       for (const outcome of outcomes) mirrors.putRef(this.#id, outcome);
       mirrors.update({
@@ -265,7 +265,7 @@ class MirrorRun {
     const { platform } = this.#state;
     for await (const slices of streamPack(plan, platform.openChunks(newChunkCounters()), platform.codec)) {
       // It may have been deleted or changed since the push began.
-      void this.#record;
+      this.#requireRecord();
       for (const slice of slices) {
         note(slice.length);
         yield slice;
@@ -278,12 +278,12 @@ class MirrorRun {
       updates: this.#maxUpdates,
       // What another server of this kind takes.
       objects: Math.min(this.#state.platform.limits.maxPackObjects, MAX_MIRROR_PACK_OBJECTS),
-      packBytes: Math.min(this.#record.maxPackBytes ?? MAX_MIRROR_PACK_BYTES, MAX_MIRROR_PACK_BYTES),
+      packBytes: Math.min(this.#requireRecord().maxPackBytes ?? MAX_MIRROR_PACK_BYTES, MAX_MIRROR_PACK_BYTES),
     };
   }
 
   #update(change: Partial<MirrorRecord>): void {
-    const record = this.#record;
+    const record = this.#requireRecord();
     const isSame = Object.entries(change).every(([key, value]) => record[key as keyof MirrorRecord] === value);
     if (!isSame) this.#transact(({ mirrors }) => mirrors.update({ ...record, ...change }));
   }
@@ -292,8 +292,9 @@ class MirrorRun {
     this.#state.transactAside(() => f(this.#tables));
   }
 
-  /** @throws GitError "conflict" when it was changed or deleted since the run began */
-  get #record(): MirrorRecord {
+  /** Reads the mirror's record.
+   * @throws GitError "conflict" when it was changed or deleted since the run began */
+  #requireRecord(): MirrorRecord {
     const record = this.#tables.mirrors.find(this.#id);
     if (record?.session === this.#session) return record;
     throw new GitError("conflict", { what: "mirror", reason: "it was changed" });
