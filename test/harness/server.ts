@@ -57,6 +57,9 @@ export interface ServerOptions {
   readonly onPrint?: (line: string) => void;
   /** A loopback port for V8's inspector; default: none. */
   readonly inspectorPort?: number;
+  /** MiB that V8 gives an isolate's heap, as the platform does: V8 ends what needs more, and
+   * collects garbage in time for it. Default: gigabytes, of which much garbage takes its part. */
+  readonly heapMib?: number;
   /** Constants of the Worker's code to replace, by name: waits that cannot be configured but would
    * slow a test down. */
   readonly constants?: Readonly<Record<string, number>>;
@@ -133,7 +136,8 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
     queue,
     checksReceivers,
   });
-  let running = await startRuntime(miniflareOptions, port);
+  const start = (): Promise<Runtime> => startRuntime(miniflareOptions, port, options.heapMib);
+  let running = await start();
   const stop = async (): Promise<void> => running.miniflare.dispose();
   return {
     url: `http://127.0.0.1:${port}`,
@@ -166,7 +170,7 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
     },
     async restart() {
       await stop();
-      running = await startRuntime(miniflareOptions, port);
+      running = await start();
     },
     async close() {
       await stop();
@@ -192,17 +196,27 @@ interface Runtime {
   readonly workerd: ChildProcess;
 }
 
+/** The variable with which Miniflare has flags for V8. */
+const V8_FLAGS = "MINIFLARE_WORKERD_V8_FLAGS";
+
 /** Starts Miniflare and captures its workerd process, whose id it does not report. */
-async function startRuntime(options: ConstructorParameters<typeof Miniflare>[0], port: number): Promise<Runtime> {
+async function startRuntime(
+  options: ConstructorParameters<typeof Miniflare>[0],
+  port: number,
+  heapMib: number | undefined,
+): Promise<Runtime> {
   let workerd: ChildProcess | undefined;
   const endWatch = watchRuntimes(`127.0.0.1:${port}`, (child) => (workerd = child));
   try {
+    // Miniflare has no option for it, and reads the variable when it starts the runtime.
+    if (heapMib !== undefined) process.env[V8_FLAGS] = `--max-heap-size=${heapMib}`;
     const miniflare = new Miniflare(options);
     await miniflare.ready;
     if (workerd === undefined) throw new Error("Miniflare became ready without starting workerd");
     return { miniflare, workerd };
   } finally {
     endWatch();
+    delete process.env[V8_FLAGS];
   }
 }
 
