@@ -60,7 +60,7 @@ export function isHexOid(text: string): boolean {
 
 /** Whether the oid is `NULL_OID`. */
 export function isNullOid(oid: Oid): boolean {
-  return oid.every((byte) => byte === 0);
+  return oid === NULL_OID || oid.every((byte) => byte === 0);
 }
 
 /** Whether two oids are the same. */

@@ -1,7 +1,7 @@
 import { GitError } from "../format/errors.ts";
 import { type Limits } from "../format/configured-limits.ts";
 import { checkLimit } from "../format/limits.ts";
-import { fromHex, isHexOid, isNullOid, NULL_OID, OBJECT_FORMAT, OID_HEX_LENGTH } from "../format/oid.ts";
+import { fromHex, isHexOid, isNullOid, NULL_OID, NULL_OID_HEX, OBJECT_FORMAT, OID_HEX_LENGTH } from "../format/oid.ts";
 import { type ByteReader, pktText } from "../format/pkt-line.ts";
 import type { RefCommand } from "../repository/state/push.ts";
 
@@ -104,8 +104,7 @@ function parseShallow(line: string): Uint8Array {
 
 /** Most commands create or delete a ref: they share one null oid. */
 function parseOid(hex: string): Uint8Array {
-  const oid = fromHex(hex);
-  return isNullOid(oid) ? NULL_OID : oid;
+  return hex === NULL_OID_HEX ? NULL_OID : fromHex(hex);
 }
 
 function parseCapabilities(text: string): PushCapabilities {

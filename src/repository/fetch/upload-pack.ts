@@ -135,13 +135,9 @@ export class UploadPack {
   /** Finds the refs that are wanted by name, or returns an error message. @see git's upload-pack.c:
    * parse_want_ref() */
   #findWantedRefs(names: readonly string[]): WantedRef[] | string {
-    const found: WantedRef[] = [];
-    for (const name of names) {
-      const oid = this.#stores.advertised.find(name);
-      if (oid === null) return `unknown ref ${name}`;
-      found.push({ name, oid });
-    }
-    return found;
+    const oids = this.#stores.advertised.findMany(names);
+    const unknown = oids.indexOf(null);
+    return unknown >= 0 ? `unknown ref ${names[unknown]}` : names.map((name, i) => ({ name, oid: oids[i]! }));
   }
 
   /** The objects among these that a ref reaches. */

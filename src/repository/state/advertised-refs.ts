@@ -9,6 +9,9 @@ import type { RefList } from "./fetch-source.ts";
 /** The prefixes that are tried for a short ref name. @see gitrevisions(7) */
 export const LOOKED_FOR = ["", "refs/", "refs/tags/", "refs/heads/", "refs/remotes/"];
 
+/** Refs that are looked for one by one; of more, all refs are read, as most fetches do anyway. */
+const FEW_NAMES = 16;
+
 /** The refs between two pushes, and what they reach: read once for all fetches in between. */
 export class AdvertisedRefs {
   readonly #refs: RefStore;
@@ -66,6 +69,18 @@ export class AdvertisedRefs {
   /** The id of a ref, by its full name; null: no such ref. */
   find(name: string): Oid | null {
     return name === "HEAD" ? (this.head?.oid ?? null) : (this.#refs.get(name)?.oid ?? null);
+  }
+
+  /** As `find`, of many refs at once: in the order of the names. */
+  findMany(names: readonly string[]): (Oid | null)[] {
+    if (names.length <= FEW_NAMES) return names.map((name) => this.find(name));
+    const { names: known, oids } = this.all;
+    const rows = new Map(known.map((name, row) => [name, row]));
+    return names.map((name) => {
+      const row = rows.get(name);
+      if (row === undefined) return name === "HEAD" ? this.find(name) : null;
+      return oids.subarray(row * OID_BYTES, (row + 1) * OID_BYTES);
+    });
   }
 
   /** The ids that a possibly short name may mean: none, one, or several when it is ambiguous. */

@@ -11,12 +11,19 @@ export type RefOutcome =
 /** Characters of JSON per statement: in UTF-8 each takes at most two bytes. */
 const STATEMENT_CHARS = BLOB_MAX_BYTES / 2;
 
+/** Directories that are looked for at a time. */
+const DIRECTORIES_PER_LOOK = 50_000;
+
 /** For each name: its id, and whether there are refs below it, as in a directory. */
 const LOAD = `SELECT wanted.value, hex(oid),
     EXISTS (SELECT 1 FROM refs AS child WHERE child.name >= wanted.value || '/' AND child.name < wanted.value || '0')
   FROM json_each(?) AS wanted LEFT JOIN refs ON refs.name = wanted.value AND oid IS NOT NULL`;
 
 const BELOW = "SELECT name FROM refs WHERE name >= ? || '/' AND name < ? || '0' LIMIT 1";
+
+/** Those of some names that are refs. */
+const EXISTING = `SELECT wanted.value FROM json_each(?) AS wanted
+  WHERE EXISTS (SELECT 1 FROM refs WHERE name = wanted.value AND oid IS NOT NULL)`;
 
 const PUT = `INSERT OR REPLACE INTO refs (name, oid, peeled)
   SELECT value ->> 0, unhex(value ->> 1), unhex(value ->> 2) FROM json_each(?)`;
@@ -34,8 +41,8 @@ export class RefChanges {
   readonly #directories = new Set<string>();
   /** Each directory of a name created here, with that name. */
   readonly #created = new Map<string, string>();
-  /** Names without a ref in the table. */
-  readonly #noRefs = new Set<string>();
+  /** Directories of the named refs that are refs in the table; null: not looked for. */
+  #refDirectories: ReadonlySet<string> | null = null;
   #puts: string[] = [];
   #deletions: string[] = [];
 
@@ -100,10 +107,26 @@ export class RefChanges {
   #isRef(name: string): boolean {
     const known = this.#values.get(name);
     if (known !== undefined) return known !== null;
-    if (this.#noRefs.has(name)) return false;
-    const isRef = this.#sql.exec("SELECT 1 FROM refs WHERE name = ? AND oid IS NOT NULL", name).toArray().length > 0;
-    if (!isRef) this.#noRefs.add(name);
-    return isRef;
+    this.#refDirectories ??= this.#findRefDirectories();
+    return this.#refDirectories.has(name);
+  }
+
+  /** Looks for many at once: many refs may have as many directories. */
+  #findRefDirectories(): ReadonlySet<string> {
+    const found = new Set<string>();
+    const directories = new Set<string>();
+    const look = (): void => {
+      for (const json of inStatements(Array.from(directories, (directory) => JSON.stringify(directory)))) {
+        for (const [name] of this.#sql.exec(EXISTING, json).raw()) found.add(name as string);
+      }
+      directories.clear();
+    };
+    for (const name of this.#values.keys()) {
+      for (const directory of directoriesOf(name)) directories.add(directory);
+      if (directories.size >= DIRECTORIES_PER_LOOK) look();
+    }
+    look();
+    return found;
   }
 }
 
