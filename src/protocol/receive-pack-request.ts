@@ -3,7 +3,9 @@ import { type Limits } from "../format/configured-limits.ts";
 import { checkLimit } from "../format/limits.ts";
 import { fromHex, isHexOid, isNullOid, NULL_OID, NULL_OID_HEX, OBJECT_FORMAT, OID_HEX_LENGTH } from "../format/oid.ts";
 import { type ByteReader, pktText } from "../format/pkt-line.ts";
+import { TimeSlice } from "../repository/pacing/time-slice.ts";
 import type { RefCommand } from "../repository/state/push.ts";
+import { LINES_PER_STEP } from "./request-lines.ts";
 
 /** The capabilities that the client chose. Those that were not offered are ignored, as git does. */
 export interface PushCapabilities {
@@ -76,7 +78,9 @@ const TOO_MANY = "push fewer refs at once";
 
 /** Yields lines up to a flush packet, without their LF. */
 async function* readSection(body: ByteReader, limits: Limits, what: string): AsyncGenerator<string, void, void> {
-  for (;;) {
+  const slice = new TimeSlice();
+  for (let lines = 1; ; lines++) {
+    if (lines % LINES_PER_STEP === 0) await slice.pause();
     const pkt = await body.readPkt();
     if (pkt?.type === "flush") return;
     if (pkt?.type !== "data")

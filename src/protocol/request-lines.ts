@@ -1,5 +1,6 @@
 import { GitError } from "../format/errors.ts";
 import { type ByteReader, pktText } from "../format/pkt-line.ts";
+import { TimeSlice } from "../repository/pacing/time-slice.ts";
 
 /** Why a well-framed request is refused, for the ERR packet (byte string); null: it is not. */
 export type Refusal = string | null;
@@ -8,11 +9,16 @@ export type Refusal = string | null;
  * with a refusal. */
 export type LinesEnd = "flush" | "delim" | "end" | { readonly refusal: string };
 
+/** Lines of a request that are read between two looks at the clock: a tenth of a millisecond. */
+export const LINES_PER_STEP = 32;
+
 /** Passes lines to `accept`, as byte strings without their LF, up to the first packet that is not a
  * line, or the first refusal.
  * @throws GitError "bad-request" when the request is badly framed */
 export async function readLines(reader: ByteReader, accept: (line: string) => Refusal): Promise<LinesEnd> {
-  for (;;) {
+  const slice = new TimeSlice();
+  for (let lines = 1; ; lines++) {
+    if (lines % LINES_PER_STEP === 0) await slice.pause();
     const pkt = await reader.readPkt();
     if (pkt === null) return "end";
     if (pkt.type === "flush" || pkt.type === "delim") return pkt.type;
