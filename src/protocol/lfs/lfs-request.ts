@@ -2,6 +2,7 @@ import { z } from "zod";
 import { GitError } from "../../format/errors.ts";
 import { isLfsOid, type LfsOid } from "../../format/lfs.ts";
 import { MAX_LFS_JSON_BYTES, MAX_PATH_BYTES } from "../../format/limits.ts";
+import { isUtf8, percentDecode } from "../../format/path-parts.ts";
 import { isPushableRefName } from "../../format/ref-name.ts";
 import { encodeText } from "../../format/byte-string.ts";
 import { openRequestBody } from "../request-body.ts";
@@ -54,9 +55,15 @@ export async function readLfsJson<Schema extends z.ZodType>(
   return check(value, schema);
 }
 
-/** Reads the query of a request. @throws GitError "invalid" */
+/** Reads the query of a request. What is not UTF-8 is refused, as it would be taken for another text,
+ * and so is a parameter that is there twice.
+ * @throws GitError "invalid" */
 export function readLfsQuery<Schema extends z.ZodType>(request: Request, schema: Schema): z.output<Schema> {
-  return check(Object.fromEntries(new URL(request.url).searchParams), schema);
+  const { search, searchParams } = new URL(request.url);
+  if (!isUtf8(percentDecode(search))) throw new GitError("invalid", { what: "query", reason: "it must be UTF-8" });
+  const [twice] = [...searchParams.keys()].filter((name) => searchParams.getAll(name).length > 1);
+  if (twice !== undefined) throw new GitError("invalid", { what: twice, reason: "it is there more than once" });
+  return check(Object.fromEntries(searchParams), schema);
 }
 
 function check<Schema extends z.ZodType>(value: unknown, schema: Schema): z.output<Schema> {
