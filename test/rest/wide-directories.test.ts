@@ -86,6 +86,13 @@ test("pages of a tree by its id are git's list", async () => {
   expect(pages.flatMap(({ entries }) => entries.map(toLine))).toEqual(await lsTree("main:wide"));
 });
 
+test("a list without any parameter goes on by its cursor alone", async () => {
+  const path = `/repos/wide/repo/git/tree/${await git(dir, "rev-parse", "main:wide")}`;
+  const first = await askApi<Page>(server, path);
+  const second = await askApi<Page>(server, `${path}?cursor=${first.body.nextCursor}`);
+  expect([first, second].map(({ status }) => status)).toEqual([200, 200]);
+});
+
 test("each page has the last commits of its entries, and all pages show one commit", async () => {
   const url = "/repos/wide/repo/files?ref=main&path=wide&lastCommit=true";
   const first = await askApi<Page>(server, url);

@@ -55,8 +55,8 @@ export async function readLfsJson<Schema extends z.ZodType>(
   return check(value, schema);
 }
 
-/** Reads the query of a request. What is not UTF-8 is refused, as it would be taken for another text,
- * and so is a parameter that is there twice.
+/** Reads the query of a request. What is not UTF-8 is refused, as it would be taken for another
+ * text, and so is a parameter that is there twice.
  * @throws GitError "invalid" */
 export function readLfsQuery<Schema extends z.ZodType>(request: Request, schema: Schema): z.output<Schema> {
   const { search, searchParams } = new URL(request.url);

@@ -70,7 +70,10 @@ export function unboundCursor({ req }: Context, cursor: string): string {
  * has one. */
 function bondsOf(url: string): { request: string; ref: string | null } {
   const { pathname, search } = new URL(url);
-  const pairs = search.slice(1).split("&");
+  const pairs = search
+    .slice(1)
+    .split("&")
+    .filter((pair) => pair !== "");
   const isOf = (pair: string, name: string): boolean => pair.split("=", 1)[0] === name;
   const bound = pairs.filter((pair) => !FREE.some((name) => isOf(pair, name))).sort();
   const ref = pairs.find((pair) => isOf(pair, "ref"));
