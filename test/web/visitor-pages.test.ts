@@ -63,8 +63,8 @@ test("a repository that was renamed is found by its former name", async () => {
   const rename = (from: string, name: string) =>
     askApi(server, `/repos/me/${from}`, { method: "PATCH", json: { name }, headers });
   await rename("public", "renamed");
-  const response = await look("/me/public/tree/main?x=1");
-  expect([response.status, response.url]).toEqual([200, `${server.url}/me/renamed/tree/main?x=1`]);
+  const response = await look("/me/public/commits/main?author=ada");
+  expect([response.status, response.url]).toEqual([200, `${server.url}/me/renamed/commits/main?author=ada`]);
   await rename("renamed", "public");
 });
 
