@@ -171,7 +171,9 @@ function testArchives(): void {
       const answer = await inTime(askApi<{ files: unknown[]; nextCursor: string }>(server, path));
       expect(answer).toMatchObject({ status: 200, body: { files: [] } });
       cursor = answer.body.nextCursor;
-      cursors.push((JSON.parse(Buffer.from(cursor, "base64url").toString()) as { after: string }).after);
+      // It begins with what binds it to the request.
+      const place = Buffer.from(cursor.slice(16), "base64url").toString();
+      cursors.push((JSON.parse(place) as { after: string }).after);
     }
     expect(cursors).toEqual([...new Set(cursors)].toSorted());
   });

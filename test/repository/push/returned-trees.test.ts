@@ -19,7 +19,8 @@ function newReader(entriesOf: (tree: number) => ArrayLike<number>): { reader: Ob
     }
     return Promise.resolve(found);
   };
-  return { reader: { readEntries } as unknown as ObjectReader, read };
+  const divide = (trees: NumberSet): NumberSet[] => [trees];
+  return { reader: { readEntries, divide } as unknown as ObjectReader, read };
 }
 
 test("a row of trees in each other is read in few rounds", { tags: "sweep" }, async () => {
