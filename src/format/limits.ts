@@ -153,6 +153,13 @@ export const MAX_REFS_PER_PUSH = 150_000;
  * MiB. Enough for 150,000 refs with names of 70 bytes. */
 export const MAX_REF_BYTES = 16 * MIB;
 
+/** Bytes of the directories of all refs that one push names, each as often as a ref is in it: their
+ * names, and `REF_DIRECTORY_BYTES` each. They show which names are directories as well, in memory.
+ * 150,000 refs with names of 70 bytes and five levels take 40 MiB; a name of 1,000 bytes may have
+ * 500 levels, which take 0.25 MiB. */
+export const MAX_REF_DIRECTORIES_BYTES = 64 * MIB;
+export const REF_DIRECTORY_BYTES = 16;
+
 /** Bytes of refs in the reflog. Beyond it the oldest pushes are dropped before they expire. 100,000
  * refs that move at once take 10 MB. */
 export const MAX_REFLOG_BYTES = 32 * MIB;

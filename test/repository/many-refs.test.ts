@@ -64,3 +64,18 @@ test("of thousands of refs those are refused whose directories are refs", async 
   const refused = refs.filter(({ error }) => error !== null);
   expect(refused.map(({ name }) => name)).toEqual(["refs/pull/7/9/head", "refs/pull/8/9/head"]);
 });
+
+test("refs with hundreds of levels each are refused before their directories are in memory", async () => {
+  const repository = await begin(new CountingSql());
+  const push = (count: number) =>
+    repository.push(
+      Array.from({ length: count }, (_, i) => [`refs/heads/${i}${"/a".repeat(490)}`, null, commit.oid] as const),
+      packOf(),
+    );
+  const { unpack, refs } = await push(1_000);
+  expect(unpack).toMatch(/^the directories of the refs in one push .* exceeds the limit of 67108864 .*fewer levels$/);
+  expect(refs.filter(({ error }) => error === null)).toEqual([]);
+  expect(repository.tables.refs.all().names).toEqual(["refs/heads/main"]);
+  expect((await push(50)).unpack).toBe("ok");
+  expect(repository.tables.refs.all().names).toHaveLength(51);
+});

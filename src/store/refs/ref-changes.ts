@@ -1,3 +1,4 @@
+import { checkLimit, MAX_REF_DIRECTORIES_BYTES, REF_DIRECTORY_BYTES } from "../../format/limits.ts";
 import { equalOids, type Oid, toHex } from "../../format/oid.ts";
 import { BLOB_MAX_BYTES, type Sql } from "../sql/sql.ts";
 
@@ -12,7 +13,7 @@ export type RefOutcome =
 const STATEMENT_CHARS = BLOB_MAX_BYTES / 2;
 
 /** Directories that are looked for at a time. */
-const DIRECTORIES_PER_LOOK = 50_000;
+const DIRECTORIES_PER_LOOK = 5_000;
 
 /** For each name: its id, and whether there are refs below it, as in a directory. */
 const LOAD = `SELECT wanted.value, hex(oid),
@@ -46,9 +47,11 @@ export class RefChanges {
   #puts: string[] = [];
   #deletions: string[] = [];
 
-  /** @param names of all refs to be changed; byte strings */
+  /** @param names of all refs to be changed; byte strings
+   * @throws GitError "too-large" */
   constructor(sql: Sql, names: readonly string[]) {
     this.#sql = sql;
+    checkDirectories(names);
     // Without any refs there can be no conflict.
     if (sql.exec("SELECT 1 FROM refs WHERE oid IS NOT NULL LIMIT 1").toArray().length === 0) return;
     for (const json of inStatements(names.map((name) => JSON.stringify(name)))) {
@@ -128,6 +131,17 @@ export class RefChanges {
     look();
     return found;
   }
+}
+
+/** @throws GitError "too-large" when the directories of these names are too many, or too long */
+function checkDirectories(names: readonly string[]): void {
+  let bytes = 0;
+  for (const name of names) {
+    for (let slash = name.indexOf("/"); slash >= 0; slash = name.indexOf("/", slash + 1))
+      bytes += slash + REF_DIRECTORY_BYTES;
+  }
+  const what = `the directories of the refs in one push (bytes of their names, and ${REF_DIRECTORY_BYTES} for each)`;
+  checkLimit(what, MAX_REF_DIRECTORIES_BYTES, bytes, "push fewer refs at once, or give them fewer levels");
 }
 
 /** The directories of a name: `refs`, `refs/heads`, … */
