@@ -2,7 +2,8 @@
 // repository's object checks pushes against them.
 import { GitError } from "../format/errors.ts";
 import { type Limits } from "../format/configured-limits.ts";
-import { type LimitKind, NO_LIMIT } from "../format/limits.ts";
+import { NO_LIMIT } from "../format/limits.ts";
+import { type LimitKind } from "../format/too-large.ts";
 
 /** Limits of a repository, or of all repositories of an owner; null: not set. */
 export interface Quota {

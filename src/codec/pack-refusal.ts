@@ -1,6 +1,7 @@
 import { GitError } from "../format/errors.ts";
 import { type Limits } from "../format/configured-limits.ts";
-import { objectTooLarge, packTooLarge, SHED_FILE } from "../format/limits.ts";
+import { SHED_FILE } from "../format/limits.ts";
+import { objectTooLarge, packTooLarge } from "../format/too-large.ts";
 import { fromTypeNumber } from "../format/object.ts";
 import { explainFinding } from "./fsck-meanings.ts";
 import { FSCK_MESSAGES } from "./fsck-messages.ts";

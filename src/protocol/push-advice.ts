@@ -1,5 +1,5 @@
 import type { GitError } from "../format/errors.ts";
-import type { LimitKind } from "../format/limits.ts";
+import type { LimitKind } from "../format/too-large.ts";
 import { isNullOid } from "../format/oid.ts";
 import type { RefCommand } from "../repository/state/push.ts";
 

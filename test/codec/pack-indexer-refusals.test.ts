@@ -18,7 +18,7 @@ import {
   refDelta,
 } from "../harness/pack-builder.ts";
 import { explainFinding } from "../../src/codec/fsck-meanings.ts";
-import { packTooLarge } from "../../src/format/limits.ts";
+import { packTooLarge } from "../../src/format/too-large.ts";
 import { encodeEntry } from "../harness/raw.ts";
 import { type Feeding, indexPack } from "./indexed-pack.ts";
 import { append, makeChain } from "./packs.ts";

@@ -10,7 +10,7 @@ import {
   STORED,
 } from "../../codec/pack-index.ts";
 import type { Column } from "../../format/kinds.ts";
-import { packTooLarge } from "../../format/limits.ts";
+import { packTooLarge } from "../../format/too-large.ts";
 import { toHex } from "../../format/oid.ts";
 
 /** Objects of a pack among which those that reach a missing one are told from the others. They take

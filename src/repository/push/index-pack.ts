@@ -1,7 +1,8 @@
 import { NO_INDEX, NODE_SPECIAL_MASK, oidOf, type PackNode } from "../../codec/pack-index.ts";
 import { FREE_CONTENT_BYTES, type IndexNeed, PackIndexer, type PackIndexerOptions } from "../../codec/pack-indexer.ts";
 import { GitError } from "../../format/errors.ts";
-import { HOT_PUSH_BYTES, MAX_DELTA_BLOB_BYTES, MIN_CONTENDED_BYTES, packTooLarge } from "../../format/limits.ts";
+import { HOT_PUSH_BYTES, MAX_DELTA_BLOB_BYTES, MIN_CONTENDED_BYTES } from "../../format/limits.ts";
+import { packTooLarge } from "../../format/too-large.ts";
 import { BLOB } from "../../format/object.ts";
 import { decodePackHeader, PACK_HEADER_BYTES, PACK_TRAILER_BYTES } from "../../format/pack.ts";
 import { ChunkWriter } from "./chunk-writer.ts";

@@ -1,6 +1,7 @@
 import type { Codec } from "../../codec/codec.ts";
 import { GitError } from "../../format/errors.ts";
-import { objectTooLarge, SHED_FILE } from "../../format/limits.ts";
+import { SHED_FILE } from "../../format/limits.ts";
+import { objectTooLarge } from "../../format/too-large.ts";
 import { BLOB, objectHeader } from "../../format/object.ts";
 import { encodeEntryHeader } from "../../format/pack.ts";
 import { type CountWork, inflateStored, type LargeContent, type StoredEntry } from "./large-content.ts";

@@ -3,7 +3,7 @@ import { HTTPException } from "hono/http-exception";
 import { GitError, isGitError } from "../../format/errors.ts";
 import { logFailure } from "../../format/failure-log.ts";
 import { statusOf } from "../../format/http-status.ts";
-import { LIMIT_KINDS } from "../../format/limits.ts";
+import { LIMIT_KINDS } from "../../format/too-large.ts";
 import { explainFailure } from "../../store/known-failures.ts";
 import { json } from "./schemas.ts";
 
