@@ -9,6 +9,7 @@ import { git, makeRepository, tryGit } from "../harness/git.ts";
 import { makeHistory } from "../harness/history.ts";
 import { Random } from "../harness/random.ts";
 import { type Server, startServer } from "../harness/server.ts";
+import { makeCursor } from "../harness/made-cursor.ts";
 
 let server: Server;
 
@@ -53,7 +54,7 @@ test("a healthy repository has no problem, and the script ends with 0", async ()
 test("what is malformed is refused, and the script ends with 2", { tags: "sweep" }, async () => {
   for (const query of ["?cursor=x", "?rules=none", "?repair=1"])
     expect(await ask(query)).toMatchObject({ status: 422 });
-  const cursor = Buffer.from('{"stage":"chunks","after":"x"}').toString("base64url");
+  const cursor = makeCursor("/fsck", '{"stage":"chunks","after":"x"}');
   expect(await ask(`?cursor=${cursor}`)).toMatchObject({ status: 422 });
   expect((await runScript(`${server.url}/me/other`)).code).toBe(2);
   expect((await runScript(`${server.url}/`)).code).toBe(2);

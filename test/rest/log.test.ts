@@ -4,6 +4,7 @@ import { git } from "../harness/git.ts";
 import { makeHistory } from "../harness/history.ts";
 import type { Server } from "../harness/server.ts";
 import { shareServer } from "../harness/shared-server.ts";
+import { makeCursor } from "../harness/made-cursor.ts";
 
 interface Page {
   readonly commits: { readonly oid: string }[];
@@ -67,7 +68,8 @@ test.each([
   ["?since=yesterday", 422, "invalid", "since"],
   ["?firstParent=1", 422, "invalid", "firstParent"],
   ["?cursor=e30", 422, "invalid", "cursor"],
-  [`?cursor=${btoa('{"open":[1e9],"walked":[]}')}`, 422, "invalid", "cursor"],
+  [`?cursor=${makeCursor("/log", "{}")}`, 422, "invalid", "cursor"],
+  [`?cursor=${makeCursor("/log", '{"open":[1e9],"walked":[],"path":null}')}`, 422, "invalid", "cursor"],
 ])("%s is refused", async (query, status, code, field) => {
   expect(await ask(query)).toMatchObject({ status, body: { error: field === undefined ? { code } : { code, field } } });
 });
