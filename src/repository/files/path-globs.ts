@@ -2,7 +2,7 @@ import type { StepBudget } from "../../format/step-budget.ts";
 import { WildPattern } from "../../format/wildmatch.ts";
 
 /** A step compares so many bytes of a path with a glob's beginning, as a power of two. */
-const BYTES_PER_STEP_BITS = 7;
+const BYTES_PER_STEP_BITS = 6;
 
 /** One glob. */
 interface Glob {
