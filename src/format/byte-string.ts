@@ -12,9 +12,10 @@ const utf8Decoder = new TextDecoder("utf-8", { fatal: false, ignoreBOM: true });
 /** Bytes → byte string. (TextDecoder's "latin1" is windows-1252, which maps 0x80–0x9f
  * elsewhere.) */
 export function toByteString(bytes: Uint8Array): string {
+  // Not spread: engines iterate over spread arguments, which takes ten times as long.
+  if (bytes.length <= CODES_PER_CALL) return Reflect.apply(String.fromCharCode, null, bytes);
   let result = "";
   for (let at = 0; at < bytes.length; at += CODES_PER_CALL) {
-    // Not spread: engines iterate over spread arguments, which takes ten times as long.
     result += Reflect.apply(String.fromCharCode, null, bytes.subarray(at, at + CODES_PER_CALL));
   }
   return result;

@@ -114,7 +114,7 @@ export async function walkSparse(
           const { name, isTree } = cursor;
           const path = place.path + name;
           budget.spend(STEPS_PER_PATH + Math.ceil(path.length * STEPS_PER_PATH_BYTE));
-          await budget.pause();
+          if (budget.isPauseDue) await budget.pause();
           if (isTree && visited.has(`${entry} ${path}`)) continue;
           const included = patterns.map((list, k) => {
             const verdict = list.match(path, name, isTree, budget);

@@ -52,9 +52,15 @@ export class WalkBudget extends StepBudget {
     return this.#keptBytes > MAX_PAGE_PATH_BYTES;
   }
 
+  /** Whether `pause` would let others run. A wait for nothing costs a tenth of a microsecond, as
+   * much as a look at an entry. */
+  get isPauseDue(): boolean {
+    return this.spent - this.#pausedAt >= STEPS_PER_TURN;
+  }
+
   /** Must be called between paths: lets other requests run now and then. */
   async pause(): Promise<void> {
-    if (this.spent - this.#pausedAt < STEPS_PER_TURN) return;
+    if (!this.isPauseDue) return;
     this.#pausedAt = this.spent;
     await pause();
   }
