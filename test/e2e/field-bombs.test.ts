@@ -32,7 +32,7 @@ async function expectAnswers(history: HostileHistory, packBytes: number): Promis
   expect(run.misanswers.splice(0)).toEqual([]);
 }
 
-test("40 commits of two million header lines each", { timeout: 180_000 }, () =>
+test("40 commits of two million header lines each", { tags: "sweep", timeout: 180_000 }, () =>
   expectAnswers(headerBombs(40), 400_000),
 );
 

@@ -196,7 +196,7 @@ test("every stage is reached, whatever R2 object is gone, cut or damaged", async
   }
 });
 
-test("every stage is reached, whatever rows are gone", async () => {
+test("every stage is reached, whatever rows are gone", { tags: "sweep" }, async () => {
   for (const table of tables.filter((name) => name !== "repository" && name !== "jobs")) {
     const problems = await problemsAfter({ rows: (sql) => sql.exec(`DELETE FROM ${table}`) });
     expect(kindsOf(problems), table).toEqual(

@@ -77,34 +77,38 @@ test("a large push is whole, and nothing stays staged", async () => {
   await checkRepository(repository, repository.chunks, new Map([[MAIN, LARGE.oid]]));
 });
 
-test("a large first push is written as it is prepared, and its tables become the repository's", async () => {
-  const blobs = Array.from({ length: 50_000 }, (_, i) => makeObject("blob", `first ${i}\n`));
-  const trees = Array.from({ length: 50 }, (_, t) =>
-    makeTree(
-      ...blobs
-        .slice(t * 1_000, (t + 1) * 1_000)
-        .map((blob, i): [string, string, typeof blob] => ["100644", `file-${1_000 + i}`, blob]),
-    ),
-  );
-  const root = makeTree(...trees.map((tree, i): [string, string, typeof tree] => ["40000", `dir-${10 + i}`, tree]));
-  const commit = makeCommit(root.oid, [], "first\n");
-  const pack = packMany([...blobs, ...trees, root, commit]);
-  const sql = new WatchedSql();
-  const repository = new PushedRepository({ id: "first", sql, chunks: new MemoryChunkStore() });
-  // A first attempt without one of the blobs leaves nothing that counts.
-  const broken = packMany([...blobs.slice(1), ...trees, root, commit]);
-  expect((await repository.push([[MAIN, null, commit.oid]], broken)).refs[0]!.error).toMatch(/missing/);
-  expect(repository.repository.state.tables).toBe(null);
-  const written: string[] = [];
-  sql.onStaging = (query) => written.push(query.replace(/^(\w+ \w+ \w+).*/, "$1"));
-  expect(await repository.push([[MAIN, null, commit.oid]], pack)).toMatchObject({
-    unpack: "ok",
-    refs: [{ error: null }],
-  });
-  expect(written.filter((query) => query === "INSERT INTO object_chunks").length).toBe(3);
-  expect(stagedRows(sql)).toBe(0);
-  await checkRepository(repository, repository.chunks, new Map([[MAIN, commit.oid]]));
-});
+test(
+  "a large first push is written as it is prepared, and its tables become the repository's",
+  { tags: "sweep" },
+  async () => {
+    const blobs = Array.from({ length: 50_000 }, (_, i) => makeObject("blob", `first ${i}\n`));
+    const trees = Array.from({ length: 50 }, (_, t) =>
+      makeTree(
+        ...blobs
+          .slice(t * 1_000, (t + 1) * 1_000)
+          .map((blob, i): [string, string, typeof blob] => ["100644", `file-${1_000 + i}`, blob]),
+      ),
+    );
+    const root = makeTree(...trees.map((tree, i): [string, string, typeof tree] => ["40000", `dir-${10 + i}`, tree]));
+    const commit = makeCommit(root.oid, [], "first\n");
+    const pack = packMany([...blobs, ...trees, root, commit]);
+    const sql = new WatchedSql();
+    const repository = new PushedRepository({ id: "first", sql, chunks: new MemoryChunkStore() });
+    // A first attempt without one of the blobs leaves nothing that counts.
+    const broken = packMany([...blobs.slice(1), ...trees, root, commit]);
+    expect((await repository.push([[MAIN, null, commit.oid]], broken)).refs[0]!.error).toMatch(/missing/);
+    expect(repository.repository.state.tables).toBe(null);
+    const written: string[] = [];
+    sql.onStaging = (query) => written.push(query.replace(/^(\w+ \w+ \w+).*/, "$1"));
+    expect(await repository.push([[MAIN, null, commit.oid]], pack)).toMatchObject({
+      unpack: "ok",
+      refs: [{ error: null }],
+    });
+    expect(written.filter((query) => query === "INSERT INTO object_chunks").length).toBe(3);
+    expect(stagedRows(sql)).toBe(0);
+    await checkRepository(repository, repository.chunks, new Map([[MAIN, commit.oid]]));
+  },
+);
 
 test("a small push that comes meanwhile is not lost, nor is the large one", { tags: "sweep" }, async () => {
   const { sql, repository } = await begin();
