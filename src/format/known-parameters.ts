@@ -1,8 +1,8 @@
 import { GitError } from "./errors.ts";
 
-/** Refuses parameters of a query that there are not: a misspelt condition must not count as none.
- * @param sent the names in a query
- * @param known those that there are
+/** Refuses unknown parameters of a query: a misspelt condition must not be ignored.
+ * @param sent the names of the query's parameters
+ * @param known the names that the route has
  * @throws GitError "invalid" */
 export function checkParameters(sent: Iterable<string>, known: readonly string[]): void {
   for (const field of sent) {

@@ -121,7 +121,7 @@ async function searchLines(
 ): Promise<number | null> {
   let sliceEnd = pattern.steps + SLICE_STEPS;
   for (const { lines, first, start, end } of readWindows(content, done)) {
-    // The last match, or the first line.
+    // Index and offset of the last match in the window, at first those of its first line.
     let [known, at] = [0, start];
     for (const [i, line] of lines.entries()) {
       const column = pattern.find(line.length > MAX_LINE_CHARS ? line.slice(0, MAX_LINE_CHARS) : line);

@@ -50,7 +50,7 @@ export function skipLinesBack(text: Uint8Array, from: number, count: number): nu
   return at;
 }
 
-/** Decodes the beginning of the line at `at`, and no more: part of a longer string would keep that
+/** Decodes the beginning of the line at `at` alone: a part of a longer string would keep all of it
  * in memory. */
 export function readLine(text: Uint8Array, at: number, chars: number): string {
   const end = lineEnd(text, at);

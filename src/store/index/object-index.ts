@@ -1,6 +1,5 @@
 import { BLOB } from "../../format/object.ts";
 import type { ChunkId, ObjectNumber } from "../numbers/kinds.ts";
-import { GitError } from "../../format/errors.ts";
 import { OID_BYTES, type Oid, toHex } from "../../format/oid.ts";
 import { NumberSet } from "../numbers/number-set.ts";
 import { finishAtOnce } from "../numbers/steps.ts";
@@ -20,7 +19,7 @@ import {
   PLACE,
   sliceRows,
 } from "./object-columns.ts";
-import { ObjectPage, rowsOf } from "./object-page.ts";
+import { damagedIndex, ObjectPage, rowsOf } from "./object-page.ts";
 import { ObjectPages } from "./object-pages.ts";
 import { ObjectRows } from "./object-rows.ts";
 import type { PreparedObjects } from "./prepared-objects.ts";
@@ -219,7 +218,8 @@ export class ObjectIndex {
    * @throws GitError "storage-failed" when one is missing */
   locate(numbers: NumberSet): ObjectColumns {
     const rows = this.locateExisting(numbers);
-    if (rows.number.length < numbers.size) throw damaged(`has only ${rows.number.length} of ${numbers.size} objects`);
+    if (rows.number.length < numbers.size)
+      throw damagedIndex(`has only ${rows.number.length} of ${numbers.size} objects`);
     return rows;
   }
 
@@ -380,10 +380,10 @@ export class ObjectIndex {
 
   #checkNew({ number, oid }: ObjectColumns): void {
     for (const { wanted } of this.#rows.parts(NumberSet.fromSorted(number))) {
-      throw damaged(`has object number ${wanted.first} already`);
+      throw damagedIndex(`has object number ${wanted.first} already`);
     }
     this.#rows.search(oid, (i) => {
-      throw damaged(`has the object of number ${number[i]} already`);
+      throw damagedIndex(`has the object of number ${number[i]} already`);
     });
   }
 
@@ -393,8 +393,4 @@ export class ObjectIndex {
     this.#pages.put(rows);
     this.#ids.add(toEntries(rows.oid, rows.number));
   }
-}
-
-function damaged(reason: string): GitError {
-  return new GitError("storage-failed", { key: "object_chunks", reason });
 }

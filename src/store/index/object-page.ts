@@ -103,7 +103,7 @@ export class ObjectPage {
     this.#starts = this.#ids + this.#count * OID_BYTES;
     this.#records = this.#starts + Math.max(0, Math.ceil(this.#count / BLOCK) - 1) * 4;
     if (this.numbers.size !== this.#count || this.#records > bytes.length) {
-      throw corrupt();
+      throw damagedIndex("a page is corrupt");
     }
   }
 
@@ -234,10 +234,11 @@ function decodeSet(bytes: Uint8Array): NumberSet {
   try {
     return NumberSet.decode(bytes);
   } catch {
-    throw corrupt();
+    throw damagedIndex("a page is corrupt");
   }
 }
 
-function corrupt(): GitError {
-  return new GitError("storage-failed", { key: "object_chunks", reason: "a page is corrupt" });
+/** The failure of an index of objects that contradicts itself. */
+export function damagedIndex(reason: string): GitError {
+  return new GitError("storage-failed", { key: "object_chunks", reason });
 }

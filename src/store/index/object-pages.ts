@@ -1,10 +1,9 @@
-import { GitError } from "../../format/errors.ts";
 import type { ObjectNumber } from "../numbers/kinds.ts";
 import type { NumberSet } from "../numbers/number-set.ts";
 import type { Sql } from "../sql/sql.ts";
 import { lastPageFrom } from "./fences.ts";
 import { divideRows, joinRows, mergeRows, type ObjectColumns, sliceRows } from "./object-columns.ts";
-import { encodeObjectPage, ObjectPage } from "./object-page.ts";
+import { damagedIndex, encodeObjectPage, ObjectPage } from "./object-page.ts";
 import type { StagedRows } from "./staged-rows.ts";
 
 /** Rows of a page. Encoded they take three quarters of a megabyte, and 1.8 MB at most. */
@@ -246,7 +245,8 @@ export class ObjectPages {
       .exec<{ objects: ArrayBuffer }>("SELECT objects FROM object_chunks WHERE first = ?", first)
       .one();
     const page = new ObjectPage(new Uint8Array(objects));
-    if (page.numbers.first < first || page.numbers.last !== last) throw damaged(`the page from ${first} has others`);
+    if (page.numbers.first < first || page.numbers.last !== last)
+      throw damagedIndex(`the page from ${first} has others`);
     this.#pages.set(first, new WeakRef(page));
     return page;
   }
@@ -273,11 +273,7 @@ export class ObjectPages {
 function checkOrder(fences: Fence[]): Fence[] {
   fences.forEach(({ first, last }, i) => {
     const next = fences[i + 1]?.first ?? NUMBER_LIMIT;
-    if (first < 1 || last < first || last >= next) throw damaged(`the page from ${first} ends at ${last}`);
+    if (first < 1 || last < first || last >= next) throw damagedIndex(`the page from ${first} ends at ${last}`);
   });
   return fences;
-}
-
-function damaged(reason: string): GitError {
-  return new GitError("storage-failed", { key: "object_chunks", reason });
 }
