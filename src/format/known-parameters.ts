@@ -11,3 +11,17 @@ export function checkParameters(sent: Iterable<string>, known: readonly string[]
     throw new GitError("invalid", { unknown: field.slice(0, 100), field, reason });
   }
 }
+
+/** Refuses a query that has a parameter more than once.
+ * @throws GitError "invalid" */
+export function checkOnce(query: URLSearchParams): void {
+  const field = [...query.keys()].find((name) => query.getAll(name).length > 1);
+  if (field === undefined) return;
+  throw new GitError("invalid", { what: field, field, reason: "it is there more than once" });
+}
+
+/** Whether a number is written as digits. Other forms that JavaScript reads, such as `1.0` and
+ * `0x1`, would make several URLs of one answer. */
+export function isWholeNumber(text: string): boolean {
+  return /^(0|[1-9]\d{0,14})$/.test(text);
+}

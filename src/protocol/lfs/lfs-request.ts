@@ -2,6 +2,7 @@ import { z } from "zod";
 import { GitError } from "../../format/errors.ts";
 import { isLfsOid, type LfsOid } from "../../format/lfs.ts";
 import { MAX_LFS_JSON_BYTES, MAX_PATH_BYTES } from "../../format/limits.ts";
+import { checkOnce } from "../../format/known-parameters.ts";
 import { isUtf8, percentDecode } from "../../format/path-parts.ts";
 import { isPushableRefName } from "../../format/ref-name.ts";
 import { encodeText } from "../../format/byte-string.ts";
@@ -61,8 +62,7 @@ export async function readLfsJson<Schema extends z.ZodType>(
 export function readLfsQuery<Schema extends z.ZodType>(request: Request, schema: Schema): z.output<Schema> {
   const { search, searchParams } = new URL(request.url);
   if (!isUtf8(percentDecode(search))) throw new GitError("invalid", { what: "query", reason: "it must be UTF-8" });
-  const [twice] = [...searchParams.keys()].filter((name) => searchParams.getAll(name).length > 1);
-  if (twice !== undefined) throw new GitError("invalid", { what: twice, reason: "it is there more than once" });
+  checkOnce(searchParams);
   return check(Object.fromEntries(searchParams), schema);
 }
 

@@ -1,12 +1,8 @@
 import { z } from "@hono/zod-openapi";
 import type { Context, MiddlewareHandler } from "hono";
 import { GitError } from "../../format/errors.ts";
-import { checkParameters } from "../../format/known-parameters.ts";
+import { checkParameters, isWholeNumber } from "../../format/known-parameters.ts";
 import { isUtf8, percentDecode } from "../../format/path-parts.ts";
-
-/** A number as it is written in a query. Others that JavaScript reads, such as `1.0` and `0x1`,
- * would make several URLs of one answer. */
-const WHOLE_NUMBER = /^(0|[1-9]\d{0,14})$/;
 
 /** Parameters whose values are bytes, as names in trees are: `queryBytes` reads them. */
 const BYTES: ReadonlySet<string> = new Set(["path"]);
@@ -49,7 +45,7 @@ export function checkQuery(schema: z.ZodType | undefined): MiddlewareHandler {
     const queries = context.req.queries();
     checkParameters(Object.keys(queries), names);
     for (const [field, values] of Object.entries(queries)) {
-      const wrong = numbers.has(field) ? values.find((value) => !WHOLE_NUMBER.test(value)) : undefined;
+      const wrong = numbers.has(field) ? values.find((value) => !isWholeNumber(value)) : undefined;
       if (wrong === undefined) continue;
       throw new GitError("invalid", { what: field, field, actual: wrong.slice(0, 100), reason: "it must be digits" });
     }

@@ -1,5 +1,5 @@
 import { GitError } from "../../format/errors.ts";
-import { checkParameters } from "../../format/known-parameters.ts";
+import { checkOnce, checkParameters, isWholeNumber } from "../../format/known-parameters.ts";
 
 /** The largest number in a query, unless a page says otherwise. */
 const MOST = 9_999_999;
@@ -8,10 +8,7 @@ const MOST = 9_999_999;
  * @throws GitError "invalid" */
 export function checkQuery(query: URLSearchParams, known: readonly string[]): void {
   checkParameters(query.keys(), known);
-  for (const field of known) {
-    if (query.getAll(field).length < 2) continue;
-    throw new GitError("invalid", { what: field, field, reason: "it is there more than once" });
-  }
+  checkOnce(query);
 }
 
 /** A number in a query; null: it is not there.
@@ -19,7 +16,7 @@ export function checkQuery(query: URLSearchParams, known: readonly string[]): vo
 export function readNumber(query: URLSearchParams, field: string, least = 0, most = MOST): number | null {
   const text = query.get(field);
   if (text === null) return null;
-  const number = /^(0|[1-9]\d{0,14})$/.test(text) ? Number(text) : -1;
+  const number = isWholeNumber(text) ? Number(text) : -1;
   if (number >= least && number <= most) return number;
   const reason = `it must be a number from ${least} to ${most}`;
   throw new GitError("invalid", { what: field, actual: text.slice(0, 100), field, reason });
