@@ -1,3 +1,4 @@
+import { LF } from "../../format/ascii.ts";
 import { writeByteString } from "../../format/byte-string.ts";
 
 /** Collects bytes in a buffer that grows. */
@@ -16,6 +17,23 @@ export class ByteWriter {
     this.#length += bytes.length;
   }
 
+  /** Writes each line after a sign.
+   * @param lines whole lines; the last may lack its LF */
+  writeLines(sign: number, lines: Uint8Array, count: number): void {
+    this.#reserve(lines.length + count);
+    const buffer = this.#buffer;
+    let end = this.#length;
+    let isStart = true;
+    // Byte by byte: to make a view of each line costs as much as a hundred bytes.
+    for (let at = 0; at < lines.length; at++) {
+      if (isStart) buffer[end++] = sign;
+      const byte = lines[at]!;
+      buffer[end++] = byte;
+      isStart = byte === LF;
+    }
+    this.#length = end;
+  }
+
   /** @throws RangeError on a char code above 255 */
   writeByteString(byteString: string): void {
     this.#reserve(byteString.length);
@@ -24,14 +42,13 @@ export class ByteWriter {
 
   /** The bytes written. The writer must not be used afterwards. */
   finish(): Uint8Array {
-    return this.#buffer.slice(0, this.#length);
+    return new Uint8Array(this.#buffer.buffer.transfer(this.#length));
   }
 
   #reserve(count: number): void {
     const needed = this.#length + count;
     if (needed <= this.#buffer.length) return;
-    const larger = new Uint8Array(Math.max(needed, this.#buffer.length * 2));
-    larger.set(this.#buffer.subarray(0, this.#length));
-    this.#buffer = larger;
+    // Frees the old buffer at once, which a copy would leave to the garbage collector.
+    this.#buffer = new Uint8Array(this.#buffer.buffer.transfer(Math.max(needed, this.#buffer.length * 2)));
   }
 }

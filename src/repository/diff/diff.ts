@@ -11,7 +11,7 @@ import { ChangedBlobs } from "./changed-blobs.ts";
 import { type FileChange, type FileVersion, statusOf } from "./file-change.ts";
 import { findRenames } from "./renames.ts";
 import { diffTrees, type TreeDiff } from "./tree-diff.ts";
-import { type ChangedContent, formatPatch, type PatchOptions } from "./unified-patch.ts";
+import { appendPatch, type ChangedContent, formatPatch, type PatchOptions } from "./unified-patch.ts";
 
 /** The most changed files that are listed. */
 const MAX_CHANGES = 50_000;
@@ -153,7 +153,7 @@ export async function patch(
   let end = query.start;
   let comparedBytes = 0;
   for await (const changed of blobs.readChanges(changes.slice(query.start))) {
-    into.write(formatPatch(changed, { deflate: (content) => codec.deflate(content) }).bytes);
+    appendPatch(into, changed, { deflate: (content) => codec.deflate(content) });
     end++;
     comparedBytes += changed.old.length + changed.next.length;
     if (into.length >= PAGE_PATCH_BYTES || comparedBytes >= PAGE_COMPARED_BYTES) break;

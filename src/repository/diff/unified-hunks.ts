@@ -1,3 +1,4 @@
+import { SPACE } from "../../format/ascii.ts";
 import { toByteString } from "../../format/byte-string.ts";
 import type { ByteWriter } from "./byte-writer.ts";
 import type { LineChange } from "./line-diff.ts";
@@ -11,9 +12,8 @@ const UTF8 =
   // oxlint-disable-next-line no-control-regex -- all of ASCII is meant.
   /^(?:[\0-\x7f]|[\xc2-\xdf][\x80-\xbf]|(?:\xe0[\xa0-\xbf]|\xed[\x80-\x9f]|[\xe1-\xec\xee\xef][\x80-\xbf])[\x80-\xbf]|(?:\xf0[\x90-\xbf]|[\xf1-\xf3][\x80-\xbf]|\xf4[\x80-\x8f])[\x80-\xbf]{2})*/;
 
-const MINUS = Uint8Array.of(0x2d);
-const PLUS = Uint8Array.of(0x2b);
-const SPACE = Uint8Array.of(0x20);
+const MINUS = 0x2d;
+const PLUS = 0x2b;
 
 /** Writes the hunks of a patch as git does: changes with the lines around them, headed by the last
  * line before the hunk that looks like the beginning of a function.
@@ -73,12 +73,10 @@ function formatSpan(start: number, count: number): string {
   return count === 1 ? `${start + 1}` : `${start + 1},${count}`;
 }
 
-function writeLines(into: ByteWriter, sign: Uint8Array, lines: TextLines, start: number, end: number): void {
-  for (let i = start; i < end; i++) {
-    into.write(sign);
-    into.write(linesBytes(lines, i, i + 1));
-    if (!endsInNewline(lines, i)) into.writeByteString("\n\\ No newline at end of file\n");
-  }
+function writeLines(into: ByteWriter, sign: number, lines: TextLines, start: number, end: number): void {
+  if (end <= start) return;
+  into.writeLines(sign, linesBytes(lines, start, end), end - start);
+  if (!endsInNewline(lines, end - 1)) into.writeByteString("\n\\ No newline at end of file\n");
 }
 
 /** The last line from `start` to before `end` that begins like an identifier.

@@ -37,17 +37,26 @@ export interface FilePatch {
   readonly isBinary: boolean;
 }
 
-/** Compares two contents and writes the file's part of a patch. */
-export function formatPatch({ change, old, next }: ChangedContent, options: PatchOptions = {}): FilePatch {
-  const comparison = compareContents(old, next, options);
+/** Compares two contents and makes the file's part of a patch. */
+export function formatPatch(changed: ChangedContent, options: PatchOptions = {}): FilePatch {
   const into = new ByteWriter();
+  const counts = appendPatch(into, changed, options);
+  return { bytes: into.finish(), ...counts };
+}
+
+/** Compares two contents and appends the file's part to a patch. */
+export function appendPatch(
+  into: ByteWriter,
+  { change, old, next }: ChangedContent,
+  options: PatchOptions,
+): Omit<FilePatch, "bytes"> {
+  const comparison = compareContents(old, next, options);
   if (statusOf(change) === "T") {
     // A file whose type changed is deleted, then added.
     writePatch(into, { ...change, next: null }, compareContents(old, NOTHING, options), options);
     writePatch(into, { ...change, old: null }, compareContents(NOTHING, next, options), options);
   } else writePatch(into, change, comparison, options);
   return {
-    bytes: into.finish(),
     additions: comparison.changes.reduce((sum, { nextLines }) => sum + nextLines, 0),
     deletions: comparison.changes.reduce((sum, { oldLines }) => sum + oldLines, 0),
     isBinary: comparison.isBinary,
