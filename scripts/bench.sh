@@ -28,7 +28,6 @@ read_options "$@"
 open_server
 
 READS=10
-CLONES=20
 
 # Reads of the API: a name, and a path below the repository's.
 routes=("repository|" "branches|/branches" "log|/log" "files|/files" "all files|/files/all" "stats|/stats" "contributors|/contributors")
@@ -70,14 +69,6 @@ for files in "${sizes[@]}"; do
 done
 
 printf 'measuring %s shallow clones at once\n' "$CLONES" >&2
-clone_all() {
-  local i pids=() pid
-  for ((i = 0; i < CLONES; i++)); do
-    git clone -q --depth 1 "$remote" "$work/storm-$i" &
-    pids+=($!)
-  done
-  for pid in "${pids[@]}"; do wait "$pid"; done
-}
 take clone_all
 record "$CLONES shallow clones"
 

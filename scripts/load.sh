@@ -100,6 +100,20 @@ take() { # command…
   took=$(($(now) - start))
 }
 
+# Shallow clones of `remote` at once.
+CLONES=20
+
+# Makes these clones, each in a folder `storm-N` of `work`. Fails if one of them does.
+clone_all() {
+  local i pids=() pid failed=0
+  for ((i = 0; i < CLONES; i++)); do
+    git clone -q --depth 1 "$remote" "$work/storm-$i" &
+    pids+=($!)
+  done
+  for pid in "${pids[@]}"; do wait "$pid" || failed=1; done
+  return "$failed"
+}
+
 # Notes a time: a row of the CSV file.
 note() { # files, operation, milliseconds
   [[ -z $csv ]] || printf '%s,%s,%s\n' "$1" "$2" "$3" >>"$csv"

@@ -41,7 +41,6 @@ esac
 ((${#rest[@]} < 2)) || fail "${rest[1]} is neither a URL nor an option; --help lists them"
 open_server
 
-CLONES=20
 wrong=0
 
 report() {
@@ -111,15 +110,6 @@ race() {
     report 'the push that won the race is lost'
 }
 
-storm() {
-  local i pids=()
-  for ((i = 0; i < CLONES; i++)); do
-    git clone -q --depth 1 "$remote" "$work/storm-$i" &
-    pids+=($!)
-  done
-  for ((i = 0; i < CLONES; i++)); do wait "${pids[i]}"; done
-}
-
 row 'ms, by files' push clone incremental branches 'one branch' storm
 for files in "${sizes[@]}"; do
   columns=()
@@ -141,7 +131,7 @@ for files in "${sizes[@]}"; do
   check_clone "$work/clone" "$head"
   for ((round = 1; round <= rounds; round++)); do race; done
   columns+=("$branches_ms" "$one_ms")
-  take storm
+  take clone_all
   record "$CLONES shallow clones"
   for ((i = 0; i < CLONES; i++)); do check_clone "$work/storm-$i" "$head"; done
   row "$files" "${columns[@]}"

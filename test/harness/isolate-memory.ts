@@ -2,8 +2,8 @@
  * memories of WebAssembly.
  * @see https://chromedevtools.github.io/devtools-protocol/tot/Runtime/#method-getHeapUsage */
 import { setTimeout as wait } from "node:timers/promises";
+import { Inspector, listTargets } from "./inspector.ts";
 import type { Server } from "./server.ts";
-import { Inspector, listTargets } from "../../scripts/bench/profile/inspector.ts";
 
 /** Interval of the samples, which are taken only between two slices of work. */
 const INTERVAL_MS = 20;

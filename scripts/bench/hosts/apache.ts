@@ -9,7 +9,7 @@ import { git, gitEnv } from "../../../test/harness/git.ts";
 import type { NativeServer } from "../../../test/harness/native.ts";
 import { findFreePort } from "../../../test/harness/server.ts";
 import { makeTempDir } from "../../../test/harness/temp-dir.ts";
-import { readTreeCpuSeconds } from "./processes.ts";
+import { readTreeCpuSeconds } from "../../../test/harness/process.ts";
 
 /** Where a distribution installs Apache, and the user it runs as. */
 interface Installation {

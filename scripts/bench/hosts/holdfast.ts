@@ -3,12 +3,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Limits } from "../../../src/format/configured-limits.ts";
 import { QUIET_MS } from "../../../src/format/limits.ts";
 import { askApi } from "../../../test/harness/api.ts";
-import { readUsage } from "../../../test/harness/process.ts";
+import { readTreeCpuSeconds, readUsage } from "../../../test/harness/process.ts";
 import { request } from "../../../test/harness/raw.ts";
 import { startServer } from "../../../test/harness/server.ts";
 import { UsageError } from "../../command-line.ts";
 import type { Host } from "./host.ts";
-import { readTreeCpuSeconds } from "./processes.ts";
 
 /** Jobs due within this time follow directly from the work, and are waited for. A bundle, due after
  * a minute, is not. */

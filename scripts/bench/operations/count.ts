@@ -1,8 +1,8 @@
 /** Counts what one kind of work costs. */
+import { addBill, newBill, type Stored } from "../../../test/harness/metered/bill.ts";
+import type { MeteredServer } from "../../../test/harness/metered/server.ts";
 import type { Bench } from "../figures/bench.ts";
 import type { Measures } from "../figures/sample.ts";
-import { addBill, newBill, type Stored } from "./bill.ts";
-import type { MeteredServer } from "./metered-server.ts";
 
 /** Work whose operations are counted. */
 export interface Counted {

@@ -1,8 +1,8 @@
 /** What the platform bills for each kind of work. */
+import { startMeteredServer } from "../../../test/harness/metered/server.ts";
 import { count, counts, defineCase, parts, text } from "../figures/command.ts";
 import { readSamples } from "../figures/sample.ts";
 import { makeLongHistory, makeNoise, makeSubject } from "../work/subjects.ts";
-import { startMeteredServer } from "./metered-server.ts";
 import { countLife, countOwner } from "./scenarios.ts";
 import { formatOperations } from "./tables.ts";
 

@@ -1,8 +1,8 @@
 /** The counted scenarios: the life of a repository. */
+import type { MeteredServer } from "../../../test/harness/metered/server.ts";
 import type { Measures } from "../figures/sample.ts";
 import type { Subject } from "../work/subjects.ts";
 import { count, type Counted, type Place } from "./count.ts";
-import type { MeteredServer } from "./metered-server.ts";
 import { askServer, EDITED_PATH, PushedSubject } from "./subject.ts";
 
 const MINUTE_MS = 60_000;

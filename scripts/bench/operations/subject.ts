@@ -2,10 +2,10 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { git, tryGit } from "../../../test/harness/git.ts";
+import type { MeteredServer } from "../../../test/harness/metered/server.ts";
 import { makeTempDir } from "../../../test/harness/temp-dir.ts";
 import { findBundle } from "../cases/bundle-uri.ts";
 import { addCommit, noiseText, type Subject } from "../work/subjects.ts";
-import type { MeteredServer } from "./metered-server.ts";
 
 /** A local repository, and where it is pushed. */
 export class PushedSubject {

@@ -3,9 +3,9 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Limits } from "../../../src/format/configured-limits.ts";
-import { PROJECT } from "../../../test/harness/build.ts";
-import { type Server, startServer } from "../../../test/harness/server.ts";
-import { makeTempDir } from "../../../test/harness/temp-dir.ts";
+import { PROJECT } from "../build.ts";
+import { type Server, startServer } from "../server.ts";
+import { makeTempDir } from "../temp-dir.ts";
 import type { Bill, Stored } from "./bill.ts";
 
 /** The admin token of the server. */
