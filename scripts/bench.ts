@@ -10,14 +10,15 @@ import { quick } from "./bench/cases/quick.ts";
 import { rest } from "./bench/cases/rest.ts";
 import { storm } from "./bench/cases/storm.ts";
 import { Bench, INTERRUPTED } from "./bench/figures/bench.ts";
-import { type Case, COMMON, formatOptions, type Options, type Values } from "./bench/figures/command.ts";
+import { type Case, COMMON } from "./bench/figures/command.ts";
 import { readSamples, writeSamples } from "./bench/figures/sample.ts";
 import { toPercentiles } from "./bench/figures/summary.ts";
 import { formatAgreement, formatTable } from "./bench/figures/table.ts";
 import { operations } from "./bench/operations/operations.ts";
 import { profile } from "./bench/profile/profile.ts";
 import { store } from "./bench/store/store.ts";
-import { readCommandLine, UsageError } from "./command-line.ts";
+import { UsageError } from "./command-line.ts";
+import { formatOptions, type Options, readOptions, type Values } from "./options.ts";
 
 const CASES: Readonly<Record<string, Case>> = {
   quick,
@@ -55,22 +56,6 @@ function usageOf(name: string, { summary, about, options }: Case): string {
   return `Usage: npm run bench -- ${name} [OPTIONS]\n\nMeasures ${summary}.\n\n${about}\n\n${told}\n${HOW_TO_READ}`;
 }
 
-/** Reads the options of a case. An invalid one ends the process with status 2.
- * @throws UsageError if a value is invalid */
-function readValues(args: readonly string[], options: Options): Values<Options> {
-  const config = Object.entries(options).map(
-    ([name, { form }]) => [name, { type: form === "" ? "boolean" : "string", multiple: true }] as const,
-  );
-  const { values } = readCommandLine({ args: [...args], options: Object.fromEntries(config) });
-  const read = Object.entries(options).map(([name, option]) => {
-    const given = values[name] as string[] | undefined;
-    if (given !== undefined && given.length > 1 && option.isMany !== true && option.form !== "")
-      throw new UsageError(`--${name} is given ${given.length} times`);
-    return [name, given === undefined ? option.fallback : option.read(name, given)];
-  });
-  return Object.fromEntries(read) as Values<Options>;
-}
-
 async function run(one: Case, values: Values<Options>): Promise<void> {
   await using stack = new AsyncDisposableStack();
   // `exit`, unlike death by the signal, also stops the child processes and removes temporary
@@ -103,7 +88,7 @@ const one = Object.hasOwn(CASES, name) ? CASES[name] : undefined;
 try {
   if (one === undefined) throw new UsageError(`${name} is no case: ${Object.keys(CASES).join(", ")} (--help)`);
   if (args.includes("--help") || args.includes("-h")) process.stdout.write(isNamed ? usageOf(name, one) : USAGE);
-  else await run(one, readValues(args, { ...one.options, ...COMMON }));
+  else await run(one, readOptions(args, { ...one.options, ...COMMON }).values);
 } catch (error) {
   console.error(process.exitCode === INTERRUPTED ? "interrupted: nothing is kept" : (error as Error).message);
   process.exitCode ||= error instanceof UsageError ? 2 : 1;

@@ -35,7 +35,7 @@ export async function runCommandLine<const Options extends ParseArgsOptionsConfi
     return;
   }
   try {
-    const { values, positionals } = readValues(args, options, operands);
+    const { values, positionals } = readWords(args, options, operands);
     await run(values, positionals);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
@@ -58,8 +58,9 @@ export function readCommandLine<const Config extends ParseArgsConfig>(
   }
 }
 
-/** @throws UsageError for an unknown option, a missing value, or too few or too many operands */
-function readValues<const Options extends ParseArgsOptionsConfig>(
+/** Reads options and operands.
+ * @throws UsageError for an unknown option, a missing value, or too few or too many operands */
+export function readWords<const Options extends ParseArgsOptionsConfig>(
   args: readonly string[],
   options: Options,
   operands: string,

@@ -2,14 +2,13 @@
  * phase by phase. */
 import { Random } from "../../test/harness/random.ts";
 import { writeSamples } from "../bench/figures/sample.ts";
-import { UsageError } from "../command-line.ts";
-import { type Check, count, counts, defineCheck, flag, SERVER, text, texts } from "../verify/check.ts";
+import { count, counts, flag, parts, text } from "../options.ts";
+import { type Check, defineCheck, SERVER } from "../verify/check.ts";
 import { showProgress, type Tally } from "../verify/report.ts";
 import type { Target } from "../verify/target.ts";
-import { checkAtEnd } from "./final-check.ts";
 import { LocalHistory } from "./local-history.ts";
 import { PHASES, type Scale } from "./phases.ts";
-import { MAIN, StressedRepository } from "./stressed-repository.ts";
+import { checkAtEnd, MAIN, StressedRepository } from "./stressed-repository.ts";
 
 type Phase = keyof typeof PHASES;
 
@@ -35,7 +34,7 @@ for every wrong answer.`;
 
 /** A check of one scale.
  * @param transferred default numbers of files of the repositories that only run transfers */
-export function defineLoad(
+function defineLoad(
   sizes: readonly number[],
   transferred: readonly number[],
   { clients, rounds, requests }: Scale,
@@ -43,20 +42,17 @@ export function defineLoad(
   return defineCheck({
     text: TEXT,
     options: {
-      sizes: counts(sizes, "numbers of files"),
-      clients: count(clients, "clients that push or use the API at once"),
-      rounds: count(rounds, "rounds of each race"),
-      requests: count(requests, "requests of the API by each client"),
-      phase: texts("NAME", "runs only this phase"),
-      seed: count(1, "of the random choices"),
+      sizes: counts("numbers of files", sizes),
+      clients: count("clients that push or use the API at once", clients),
+      rounds: count("rounds of each race", rounds),
+      requests: count("requests of the API by each client", requests),
+      phase: parts(ALL_PHASES),
+      seed: count("of the random choices", 1),
       csv: text("FILE", "writes the time of every operation to this file"),
       keep: flag("leaves the repositories on the server"),
       server: SERVER,
     },
-    async run(run, { phase, keep, server, csv, ...options }) {
-      const unknown = phase.find((name) => !ALL_PHASES.some((one) => one === name));
-      if (unknown !== undefined) throw new UsageError(`--phase ${unknown}: not one of ${ALL_PHASES.join(", ")}`);
-      const phases = ALL_PHASES.filter((one) => phase.length === 0 || phase.includes(one));
+    async run(run, { phase: phases, keep, server, csv, ...options }) {
       const target = await run.openServer(server, { keep });
       const stress = (files: number, some: readonly Phase[]): Promise<void> =>
         stressOne({ target, tally: run.tally, keep, ...options }, files, some);
@@ -67,6 +63,12 @@ export function defineLoad(
     },
   });
 }
+
+/** Under two minutes. */
+export const quick = defineLoad([100, 1000], [5000], { clients: 4, rounds: 1, requests: 15 });
+
+/** Seven minutes. */
+export const full = defineLoad([100, 1000, 5000, 10_000], [], { clients: 8, rounds: 2, requests: 25 });
 
 interface Stress extends Scale {
   readonly target: Target;

@@ -3,13 +3,13 @@
 import { QUIET_MS } from "../../src/format/limits.ts";
 import { readUsage } from "../../test/harness/process.ts";
 import { Random } from "../../test/harness/random.ts";
-import { count, defineCheck, flag, SERVER, text } from "../verify/check.ts";
+import { count, flag, text } from "../options.ts";
+import { defineCheck, SERVER } from "../verify/check.ts";
 import { showProgress } from "../verify/report.ts";
 import { unexpected } from "../verify/target.ts";
-import { checkAtEnd } from "./final-check.ts";
 import { LocalHistory } from "./local-history.ts";
 import { fetchCommit, RestClient, SeenCommits } from "./rest-client.ts";
-import { MAIN, StressedRepository } from "./stressed-repository.ts";
+import { checkAtEnd, MAIN, StressedRepository } from "./stressed-repository.ts";
 
 /** Small, because there are many repositories. */
 const FILES = 20;
@@ -128,16 +128,16 @@ class SoakedRepository {
   }
 }
 
-export default defineCheck({
+export const soak = defineCheck({
   text: `Workers push, fetch and clone by git, and read, commit, merge and move refs by the API, all at
 once on many repositories. Each answer is compared with git and with what was acknowledged. At the
 end every repository is cloned by git, checked by fsck, and compared with what was acknowledged.
 Prints the server's memory and its slope in the second half of the time.`,
   options: {
-    minutes: count(10, "how long"),
-    repositories: count(50, "number of repositories"),
-    workers: count(8, "concurrent workers"),
-    seed: count(1, "of the random choices"),
+    minutes: count("how long", 10),
+    repositories: count("number of repositories", 50),
+    workers: count("concurrent workers", 8),
+    seed: count("of the random choices", 1),
     keep: flag("leaves the repositories on the server"),
     server: SERVER,
     pid: text("N", "that server's process id, to read its memory"),

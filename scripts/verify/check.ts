@@ -6,84 +6,31 @@ import { git } from "../../test/harness/git.ts";
 import { startServer } from "../../test/harness/server.ts";
 import { makeTempDir } from "../../test/harness/temp-dir.ts";
 import { reachServer, readUrl } from "../bench/hosts/holdfast.ts";
-import { runCommandLine, UsageError } from "../command-line.ts";
+import { readWords, UsageError } from "../command-line.ts";
+import { flag, formatOptions, type Option, type Options, readOptions, text, type Values } from "../options.ts";
 import { showProgress, Tally } from "./report.ts";
 import { Target } from "./target.ts";
 
-/** An option of a check. */
-export interface Option<Value> {
-  readonly type: "string" | "boolean";
-  readonly multiple?: boolean;
-  /** The placeholder of its value in the help, and the description. */
-  readonly sign: string;
-  readonly help: string;
-  /** @throws UsageError if the value is invalid */
-  readonly read: (given: unknown, name: string) => Value;
-}
-
-type Options = Readonly<Record<string, Option<unknown>>>;
-
-/** The values of options. */
-export type Values<Of extends Options> = { readonly [Name in keyof Of]: ReturnType<Of[Name]["read"]> };
-
 /** One check. */
-export interface Check<Of extends Options = Options> {
+export interface Check<Own extends Options = Options> {
   /** What it does, for `--help`. */
   readonly text: string;
   /** As in `Words`. */
   readonly operands?: string;
-  readonly options: Of;
-  run(run: Run, values: Values<Of>, operands: readonly string[]): Promise<void>;
+  readonly options: Own;
+  run(run: Run, values: Values<Own>, operands: readonly string[]): Promise<void>;
 }
 
 /** Defines a check with its own options. */
-export function defineCheck<const Of extends Options>(check: Check<Of>): Check {
+export function defineCheck<const Own extends Options>(check: Check<Own>): Check {
   return check as unknown as Check;
-}
-
-/** A whole number.
- * @param least the minimum: 0, or 1 by default */
-export function count(fallback: number, help: string, least = 1): Option<number> {
-  const read = (given: unknown, name: string): number => readCount(given ?? fallback, name, least);
-  return { type: "string", sign: "N", help: `${help} (default ${fallback})`, read };
-}
-
-/** Whole numbers. */
-export function counts(fallback: readonly number[], help: string): Option<readonly number[]> {
-  const read = (given: unknown, name: string): readonly number[] =>
-    given === undefined ? fallback : (given as string).split(",").map((part) => readCount(part, name, 1));
-  return { type: "string", sign: "N,N", help: `${help} (default ${fallback.join()})`, read };
-}
-
-/** Any text. */
-export function text(sign: string, help: string): Option<string | undefined> {
-  return { type: "string", sign, help, read: (given) => given as string | undefined };
-}
-
-/** Any text; the option may be repeated. */
-export function texts(sign: string, help: string): Option<readonly string[]> {
-  const read = (given: unknown): readonly string[] => (given as string[] | undefined) ?? [];
-  return { type: "string", multiple: true, sign, help: `${help}; may be repeated`, read };
-}
-
-/** A flag. */
-export function flag(help: string): Option<boolean> {
-  return { type: "boolean", sign: "", help, read: (given) => given === true };
 }
 
 /** The server; the environment variable SERVER sets it, too. */
 export const SERVER: Option<string | undefined> = {
-  type: "string",
-  sign: "URL",
-  help: "a running Holdfast server, its token in HOLDFAST_TOKEN (default: starts one)",
-  read: (given) => (given as string | undefined) ?? (process.env["SERVER"] === "" ? undefined : process.env["SERVER"]),
+  ...text("URL", "a running Holdfast server, its token in HOLDFAST_TOKEN (default: starts one)"),
+  fallback: process.env["SERVER"] === "" ? undefined : process.env["SERVER"],
 };
-
-function readCount(given: unknown, name: string, least: number): number {
-  const value = Number(given);
-  if (Number.isSafeInteger(value) && value >= least) return value;
-  throw new UsageError(`--${name} ${String(given)}: not a whole number from ${least}`);
-}
 
 /** The context of a running check. */
 export class Run {
@@ -91,12 +38,11 @@ export class Run {
   /** Aborted when the command is interrupted. */
   readonly signal: AbortSignal;
   /** Closed at the end, in reverse order. */
-  readonly stack: AsyncDisposableStack;
+  readonly stack = new AsyncDisposableStack();
   readonly #program: string;
 
-  constructor(program: string, stack: AsyncDisposableStack, signal: AbortSignal) {
+  constructor(program: string, signal: AbortSignal) {
     this.#program = program;
-    this.stack = stack;
     this.signal = signal;
   }
 
@@ -135,15 +81,13 @@ export class Run {
   }
 }
 
-/** The checks by name, each with a one-line summary and its module. */
-export type Checks = Readonly<Record<string, readonly [summary: string, load: () => Promise<{ default: Check }>]>>;
-
 /** A command with several checks. */
-export interface Program {
+interface Program {
   readonly name: string;
   /** Its purpose, for `--help`. */
   readonly text: string;
-  readonly checks: Checks;
+  /** Each check by its name, with a line about it. */
+  readonly checks: Readonly<Record<string, readonly [summary: string, load: () => Promise<Check>]>>;
   /** The default check. */
   readonly fallback?: string;
 }
@@ -153,56 +97,53 @@ const INTERRUPTED = 130;
 
 /** Runs the check that the command line names. The exit status is 0 if all is well, 1 if something
  * failed or is wrong, 2 if the check could not run. */
-export async function runProgram({ name, text: about, checks, fallback }: Program): Promise<void> {
+export async function runProgram(program: Program): Promise<void> {
+  const { name, checks, fallback } = program;
   const args = process.argv.slice(2);
-  const isNamed = args[0]?.startsWith("-") === false;
   const isAsked = args.includes("--help") || args.includes("-h");
-  const what = isNamed ? args.shift()! : isAsked ? undefined : fallback;
-  const found = what === undefined ? undefined : checks[what];
-  if (found === undefined) {
-    const list = formatHelp(Object.entries(checks).map(([check, [summary]]) => [check, summary]));
-    const usage = `Usage: npm run ${name} -- ${fallback === undefined ? "WHAT" : "[WHAT]"} [OPTIONS]\n\n${about}\n\n${list}`;
-    await runCommandLine(
-      `${usage}\nnpm run ${name} -- WHAT --help says more about each.\n`,
-      {},
-      () => {
-        const names = Object.keys(checks).join(", ");
-        throw new UsageError(
-          `${what === undefined ? "name a check" : `'${what}' is not a check`}: ${names} (see --help)`,
-        );
-      },
-      { args, operands: "[...]" },
-    );
-    return;
+  const what = args[0]?.startsWith("-") === false ? args.shift()! : isAsked ? undefined : fallback;
+  const [summary, load] = (what === undefined ? undefined : checks[what]) ?? [];
+  try {
+    if (load === undefined && !isAsked) {
+      readWords(args, {}, "[...]");
+      const wrong = what === undefined ? "name a check" : `'${what}' is not a check`;
+      throw new UsageError(`${wrong}: ${Object.keys(checks).join(", ")} (see --help)`);
+    }
+    const check = await load?.();
+    if (isAsked)
+      process.stdout.write(
+        check === undefined ? listChecks(program) : describeCheck(`${name} -- ${what}`, summary!, check),
+      );
+    else {
+      const { values, operands } = readOptions(args, check!.options, check!.operands);
+      await runCheck(name, check!, values, operands);
+    }
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    console.error(error.message);
+    process.exitCode = 2;
   }
-  const [summary, load] = found;
-  const { default: check } = await load();
-  await runCommandLine(
-    formatUsage(`npm run ${name} -- ${what}`, summary, check),
-    Object.fromEntries(
-      Object.entries(check.options).map(([key, { type, multiple = false }]) => [key, { type, multiple }]),
-    ),
-    (given: Record<string, unknown>, operands) => {
-      const values = Object.entries(check.options).map(([key, { read }]) => [key, read(given[key], key)] as const);
-      return runCheck(name, check, Object.fromEntries(values), operands);
-    },
-    { args, operands: check.operands ?? "" },
-  );
 }
 
-function formatUsage(command: string, summary: string, { text: about, operands = "", options }: Check): string {
+function listChecks({ name, text: about, checks, fallback }: Program): string {
+  const width = Math.max(...Object.keys(checks).map(({ length }) => length));
+  const list = Object.entries(checks).map(([check, [summary]]) => `  ${check.padEnd(width)}  ${summary}\n`);
+  const usage = `Usage: npm run ${name} -- ${fallback === undefined ? "WHAT" : "[WHAT]"} [OPTIONS]`;
+  return `${usage}\n\n${about}\n\n${list.join("")}\nnpm run ${name} -- WHAT --help says more about each.\n`;
+}
+
+function describeCheck(command: string, summary: string, { text: about, operands = "", options }: Check): string {
   const notes = operands.includes("HISTORY") ? "\n\nHISTORY is a bundle, or a repository's folder or URL." : "";
-  const rows = Object.entries(options).map(([key, { sign, help }]) => [`--${key} ${sign}`.trim(), help] as const);
-  const list = formatHelp([...rows, ["--help", "this text"]]);
-  return `Usage: ${command} [OPTIONS] ${operands}`.trim() + `\n\n${summary}\n\n${about}${notes}\n\n${list}`;
+  const usage = `Usage: npm run ${command} [OPTIONS] ${operands}`.trim();
+  return `${usage}\n\n${summary}\n\n${about}${notes}\n\n${formatOptions({ ...options, help: flag("this text") })}`;
 }
 
-function formatHelp(rows: readonly (readonly [name: string, help: string])[]): string {
-  const width = Math.max(...rows.map(([name]) => name.length));
-  return rows.map(([name, help]) => `  ${name.padEnd(width)}  ${help}\n`).join("");
-}
-
-async function runCheck(program: string, check: Check, values: Values<Options>, operands: string[]): Promise<void> {
+async function runCheck(
+  program: string,
+  check: Check,
+  values: Values<Options>,
+  operands: readonly string[],
+): Promise<void> {
   // Contains all other temporary folders, and is removed at the exit.
   process.env["HOLDFAST_TEST_DIR"] ??= makeTempDir(program);
   const interruption = new AbortController();
@@ -210,8 +151,7 @@ async function runCheck(program: string, check: Check, values: Values<Options>, 
     interruption.signal.addEventListener("abort", () => reject(new Error("interrupted")));
   });
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interruption.abort());
-  const stack = new AsyncDisposableStack();
-  const run = new Run(program, stack, interruption.signal);
+  const run = new Run(program, interruption.signal);
   try {
     await Promise.race([check.run(run, values, operands), interrupted]);
     showProgress("");
@@ -222,7 +162,7 @@ async function runCheck(program: string, check: Check, values: Values<Options>, 
     console.error(error instanceof Error ? error.message : error);
     process.exitCode = interruption.signal.aborted ? INTERRUPTED : 2;
   } finally {
-    await stack.disposeAsync();
+    await run.stack.disposeAsync();
   }
   // Interrupted work may still be running.
   process.exit();

@@ -8,7 +8,8 @@ import { git } from "../../test/harness/git.ts";
 import { startNative } from "../../test/harness/native.ts";
 import { makeTempDir } from "../../test/harness/temp-dir.ts";
 import { UsageError } from "../command-line.ts";
-import { defineCheck, SERVER, text } from "./check.ts";
+import { text } from "../options.ts";
+import { defineCheck, SERVER } from "./check.ts";
 import { showProgress } from "./report.ts";
 
 const FOREIGN = join(import.meta.dirname, "../../test/foreign");
@@ -66,7 +67,7 @@ async function tryWork({ run }: Work, client: ForeignClient, url: string): Promi
   }
 }
 
-export default defineCheck({
+export const foreignClients = defineCheck({
   text: `Other Git clients clone (also shallow), deepen, pull, push, push tags and delete, and the
 results are compared with stock git's. Each operation also runs with git's own server: if it fails
 there, the client is at fault.

@@ -8,7 +8,8 @@ import { Random } from "../../test/harness/random.ts";
 import { ANYONE } from "../../test/harness/requester.ts";
 import { mergeByGit, outcomeOf } from "../../test/repository/merge/merge-outcome.ts";
 import { PushedRepository } from "../../test/repository/pushing.ts";
-import { count, defineCheck, text } from "./check.ts";
+import { count, text } from "../options.ts";
+import { defineCheck } from "./check.ts";
 import { demandSame, showProgress } from "./report.ts";
 
 /** Two commits to merge. */
@@ -20,7 +21,7 @@ interface Pair {
 
 const PERSON = "A U Thor <author@example.com> 1700000000 +0000";
 
-export default defineCheck({
+export const merge = defineCheck({
   text: `Merges commits of HISTORY, without a server, and compares with git merge-tree
 --write-tree: whether the merge is clean, the id of the merged tree (with conflict markers where
 there are conflicts), and the versions of each path in conflict. Four kinds of merge: the parents
@@ -28,9 +29,9 @@ of real merges; a commit cherry-picked onto another one, or reverted there; tree
 commits; trees of five, so that there are two merge bases.`,
   operands: "HISTORY",
   options: {
-    cases: count(200, "merges of each kind"),
-    distance: count(300, "maximum number of commits between random ones"),
-    seed: count(1, "of the random choices"),
+    cases: count("merges of each kind", 200),
+    distance: count("maximum number of commits between random ones", 300),
+    seed: count("of the random choices", 1),
     git: text("PATH", "git to compare with (default git)"),
   },
   async run(run, { cases, distance, seed, git: program }, [source]) {

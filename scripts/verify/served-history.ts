@@ -1,7 +1,8 @@
 /** A history in git, and the same on a server: the API's answers are compared with git's. */
 import { git, tryGit } from "../../test/harness/git.ts";
 import { Random } from "../../test/harness/random.ts";
-import { type Check, count, defineCheck, type Run, SERVER } from "./check.ts";
+import { count } from "../options.ts";
+import { type Check, defineCheck, type Run, SERVER } from "./check.ts";
 import { demandSame, showProgress } from "./report.ts";
 import type { Target } from "./target.ts";
 
@@ -111,7 +112,7 @@ export function defineApiCheck(
   return defineCheck({
     text: `Pushes HISTORY, queries the API about it case by case, and compares each answer with git's.\n${about}`,
     operands: "HISTORY",
-    options: { cases: count(200, "number of cases"), seed: count(1, "of the random choices"), server: SERVER },
+    options: { cases: count("number of cases", 200), seed: count("of the random choices", 1), server: SERVER },
     async run(run, { cases, seed, server }, [source]) {
       const history = await ServedHistory.serve(run, source!, server, new Random(seed));
       for (let number = 1; number <= cases; number++) {

@@ -11,7 +11,12 @@ import { encodePkt, FLUSH, request } from "../harness/raw.ts";
 import { type Server, startServer } from "../harness/server.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
 
-const TINY = ["quick", "--sizes", "20", "--clients", "2", "--requests", "4"];
+const TINY = tiny(2, 4);
+
+/** The smallest run, with this many clients and requests of each. */
+function tiny(clients: number, requests: number): string[] {
+  return ["quick", "--sizes", "20", "--clients", String(clients), "--requests", String(requests)];
+}
 
 let server: Server;
 const proxies: HttpServer[] = [];
@@ -109,7 +114,7 @@ test("a byte of a file that is another is wrong, and an answer that fails is an 
     const isListed = incoming.url!.includes("/log?") || incoming.url!.includes("/tags");
     return isListed && requests++ % 2 === 0 ? { status: 500, headers: {}, body: Buffer.from("lost") } : answer;
   });
-  const { status, stdout } = await stress(url, ...TINY, "--phase", "rest", "--requests", "16");
+  const { status, stdout } = await stress(url, ...tiny(2, 16), "--phase", "rest");
   expect(stdout).toMatch(/wrong: GET raw, 20 files: dir-\d+\/file-\d+\.txt of \w{40}: 8192 bytes that differ at 7 /);
   expect(stdout).toMatch(/error: (GET log|POST tags|GET tags at the end), 20 files: (GET|POST) \S+: 500 "?lost/);
   expect(stdout).toMatch(/clones verified, [1-9]\d* errors, [1-9]\d* wrong\n$/);
@@ -122,7 +127,7 @@ test("a push that came too late, and is acknowledged all the same, is wrong", as
   const url = await startProxy((_, __, answer) =>
     answer.body.includes("ng refs/heads/main") ? { ...answer, body } : answer,
   );
-  const { status, stdout } = await stress(url, ...TINY, "--phase", "races", "--clients", "4");
+  const { status, stdout } = await stress(url, ...tiny(4, 4), "--phase", "races");
   expect(stdout).toMatch(/wrong: racing push, one branch, 20 files: 4 of 4 pushes to one branch from the same commit/);
   expect(stdout).toMatch(/wrong: refs at the end, 20 files: refs\/heads\/main is at \w{40}, and \w{40} and \w{40}/);
   expect(status).toBe(1);

@@ -1,6 +1,7 @@
 /** Times of the REST API's reading routes, by number of files and of commits. */
 import { git } from "../../../test/harness/git.ts";
-import { count, counts, defineCase } from "../figures/command.ts";
+import { defineCase } from "../figures/command.ts";
+import { count, counts } from "../../options.ts";
 import { apiPathOf } from "../hosts/holdfast.ts";
 import type { Host } from "../hosts/host.ts";
 import { HOST_OPTIONS, openHosts } from "../hosts/hosts.ts";

@@ -2,7 +2,8 @@
 import type { Limits } from "../../../src/format/configured-limits.ts";
 import { git } from "../../../test/harness/git.ts";
 import type { Bench, Turn } from "../figures/bench.ts";
-import { BUNDLE, counts, defineCase, parts, rounds } from "../figures/command.ts";
+import { BUNDLE, defineCase, rounds } from "../figures/command.ts";
+import { counts, parts } from "../../options.ts";
 import type { Measures, Work } from "../figures/sample.ts";
 import { type Host, pushNew } from "../hosts/host.ts";
 import { HOST_OPTIONS, type Hosts, onEach, openHosts } from "../hosts/hosts.ts";

@@ -6,7 +6,7 @@ import { git } from "../../../test/harness/git.ts";
 import { startNative } from "../../../test/harness/native.ts";
 import { makeTempDir } from "../../../test/harness/temp-dir.ts";
 import type { Bench } from "../figures/bench.ts";
-import { count, flag, type Options, text, type Values } from "../figures/command.ts";
+import { count, flag, type Options, text, type Values } from "../../options.ts";
 import { startApache } from "./apache.ts";
 import { openHoldfast, readUrl, startHoldfast } from "./holdfast.ts";
 import type { Host } from "./host.ts";
