@@ -161,7 +161,7 @@ const MOST_WAITS = 1_000;
  * that point git runs the hook `pre-push`.
  * @returns git's options that make it wait at the gate
  * @see githooks(5) */
-export function makeGate(pushes: number): readonly string[] {
+function makeGate(pushes: number): readonly string[] {
   const dir = makeTempDir("gate");
   const hook = `#!/bin/sh
 cat >/dev/null

@@ -13,7 +13,7 @@ import type { LocalHistory } from "./local-history.ts";
 export const MAIN = "refs/heads/main";
 
 /** A move of a ref that a client wants. Null: the ref does not exist. */
-export interface WantedMove {
+interface WantedMove {
   readonly ref: string;
   readonly old: string | null;
   readonly next: string | null;

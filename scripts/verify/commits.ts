@@ -130,7 +130,7 @@ const MAX_PATCH_BYTES = 1024 * 1024;
  * the whole patch turns one tree into the other.
  * @param query parameters, "&" before each
  * @returns the first page, and what was compared */
-export async function compareDiff<Page>(
+async function compareDiff<Page>(
   history: ServedHistory,
   path: string,
   base: string,

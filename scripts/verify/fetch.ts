@@ -99,7 +99,7 @@ function describe({ name, commands, after }: FetchCase): string {
 }
 
 /** One value for each server. */
-export interface Pair<Value> {
+interface Pair<Value> {
   readonly holdfast: Value;
   readonly native: Value;
 }
@@ -162,7 +162,7 @@ function sortLines(text: string): string {
 }
 
 /** Runs one case on both sides, command by command, and compares after each. */
-export class PairedClient {
+class PairedClient {
   readonly #historyDir: string;
   readonly #filters: readonly string[];
   readonly #clients: Pair<Client>;

@@ -1,7 +1,7 @@
 /** The output of checks: their progress, the errors, and at the end the operations with their
  * times. */
 import { type Sample, toSamples } from "../bench/figures/sample.ts";
-import { quantile } from "../bench/figures/summary.ts";
+import { formatRows, quantile } from "../bench/figures/table.ts";
 
 /** An answer that is wrong. Every other error means that there was no answer, or a refusal. */
 export class WrongAnswer extends Error {}
@@ -20,14 +20,6 @@ export function showProgress(text: string): void {
     lastMs = performance.now();
     process.stderr.write(`${text}\n`);
   }
-}
-
-/** Rows in columns, without a newline at the end. */
-export function formatRows(rows: readonly (readonly string[])[], alignRight: readonly number[] = [1]): string {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
-  const align = (cell: string, column: number): string =>
-    alignRight.includes(column) ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!);
-  return rows.map((row) => row.map(align).join("  ").trimEnd()).join("\n");
 }
 
 /** Enough characters to recognize a value. */

@@ -2,9 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readSamples } from "../../scripts/bench/figures/sample.ts";
-import { Counts } from "../../scripts/bench/operations/counts.ts";
 import { billedDollars, dollarsOf, newQuantities, PRICES } from "../../scripts/bench/operations/prices.ts";
-import { formatOperations } from "../../scripts/bench/operations/tables.ts";
+import { Counts, formatOperations } from "../../scripts/bench/operations/tables.ts";
 import { PROJECT } from "../harness/build.ts";
 
 test("a bill is what was counted once, with what it causes later, by list prices", () => {

@@ -1,19 +1,21 @@
 /** The WebAssembly module's operations inside workerd, implementations alternating. Indexing is
  * compared with git, too. */
+import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { deflateSync } from "node:zlib";
 import { build } from "esbuild";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
+import { type ObjectType, toTypeNumber } from "../../../src/format/object.ts";
 import { PROJECT } from "../../../test/harness/build.ts";
-import { git } from "../../../test/harness/git.ts";
+import { git, type GitInput, tryGit } from "../../../test/harness/git.ts";
+import { hashObject } from "../../../test/harness/raw.ts";
 import { findFreePort } from "../../../test/harness/server.ts";
 import { makeTempDir } from "../../../test/harness/temp-dir.ts";
-import type { Bench } from "../figures/bench.ts";
-import { BUNDLE, defineCase, rounds } from "../figures/command.ts";
 import { count } from "../../options.ts";
+import { type Bench, BUNDLE, defineCase, rounds } from "../figures/bench.ts";
 import type { Measures } from "../figures/sample.ts";
-import { openSubjects } from "../work/subjects.ts";
-import { type CodecWork, type Corpus, digestOf, makeCorpora } from "./codec-corpora.ts";
+import { noiseText, openSubjects, type Subject } from "../work/subjects.ts";
 
 /** The implementations of each operation inside workerd. */
 const IMPLEMENTATIONS: Readonly<Record<CodecWork, readonly string[]>> = {
@@ -139,4 +141,102 @@ async function ask(url: string, body?: string): Promise<string> {
   const answer = await response.text();
   if (!response.ok) throw new Error(`the codecs' worker answered ${response.status}: ${answer.slice(0, 500)}`);
   return answer;
+}
+
+/** The operations that are measured. */
+type CodecWork = "index" | "inflate" | "deflate" | "SHA-1";
+
+/** The input of one operation. */
+interface Corpus {
+  readonly work: CodecWork;
+  readonly name: string;
+  /** Each item with what the worker must know of it: the object's type, or the inflated size. */
+  readonly items: readonly (readonly [bytes: Uint8Array, known: number])[];
+  /** The bytes that MB/s counts: those of a pack itself, the inflated ones of zlib streams. */
+  readonly sizeBytes: number;
+  /** SHA-1 of the expected output: ids in order, or bytes. */
+  readonly digest: string;
+}
+
+interface Content {
+  readonly type: ObjectType;
+  readonly oid: string;
+  readonly content: Uint8Array;
+}
+
+/** Makes all corpora.
+ * @param mostBytes of `ct`, `blob` and `noise` each */
+export async function makeCorpora({ dir }: Subject, mostBytes: number): Promise<Corpus[]> {
+  const oids = await listOids(dir);
+  const objects = readBatch(await run(dir, ["cat-file", "--batch"], { stdin: `${oids.join("\n")}\n` }));
+  const ofTypes = (...types: readonly ObjectType[]): Content[] => {
+    let sum = 0;
+    return objects.filter(({ type, content }) => types.includes(type) && (sum += content.length) <= mostBytes);
+  };
+  const sets = { ct: ofTypes("commit", "tree"), blob: ofTypes("blob"), noise: makeNoiseBlobs(mostBytes) };
+  const pack = await run(dir, ["pack-objects", "-q", "--all", "--revs", "--stdout", "--delta-base-offset"]);
+  return [
+    {
+      work: "index",
+      name: "entries",
+      items: [[pack, 0]],
+      sizeBytes: pack.length,
+      digest: digestOf(oids.toSorted().map((oid) => Buffer.from(oid, "hex"))),
+    },
+    ...(["inflate", "deflate", "SHA-1"] as const).flatMap((work) =>
+      Object.entries(sets).map(([name, contents]) => toCorpus(work, name, contents)),
+    ),
+  ];
+}
+
+function toCorpus(work: CodecWork, name: string, contents: readonly Content[]): Corpus {
+  const bytes = contents.map(({ content }) => content);
+  const made = work === "SHA-1" ? contents.map(({ oid }) => Buffer.from(oid, "hex")) : bytes;
+  return {
+    work,
+    name,
+    items: contents.map(({ type, content }) =>
+      work === "inflate" ? [deflateSync(content), content.length] : [content, toTypeNumber(type)],
+    ),
+    sizeBytes: bytes.reduce((sum, { length }) => sum + length, 0),
+    digest: digestOf(made),
+  };
+}
+
+async function run(dir: string, args: readonly string[], input: GitInput = {}): Promise<Buffer> {
+  const { code, stdoutBytes, stderr } = await tryGit(dir, args, input);
+  if (code !== 0) throw new Error(`git ${args[0]} ended with ${code}:\n${stderr}`);
+  return stdoutBytes;
+}
+
+async function listOids(dir: string): Promise<string[]> {
+  const listed = await run(dir, ["rev-list", "--all", "--objects", "--no-object-names"]);
+  return [...new Set(listed.toString().trimEnd().split("\n"))];
+}
+
+/** @see git-cat-file(1), "BATCH OUTPUT" */
+function readBatch(output: Buffer): Content[] {
+  const objects: Content[] = [];
+  for (let at = 0; at < output.length;) {
+    const end = output.indexOf("\n", at);
+    const [oid = "", type = "", size = ""] = output.toString("latin1", at, end).split(" ");
+    const content = output.subarray(end + 1, end + 1 + Number(size));
+    objects.push({ oid, type: type as ObjectType, content });
+    at = end + 1 + content.length + 1;
+  }
+  return objects;
+}
+
+function makeNoiseBlobs(mostBytes: number): Content[] {
+  return Array.from({ length: Math.max(1, Math.floor(mostBytes / 8192)) }, (_, number) => {
+    const content = Buffer.from(noiseText(String(number)));
+    return { type: "blob", oid: hashObject("blob", content), content };
+  });
+}
+
+/** SHA-1 of all bytes together. */
+function digestOf(made: readonly Uint8Array[]): string {
+  const hash = createHash("sha1");
+  for (const bytes of made) hash.update(bytes);
+  return hash.digest("hex");
 }

@@ -4,15 +4,15 @@ import { spawn } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { request as openRequest } from "node:http";
-import { createInterface } from "node:readline";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { LfsClient, objectOf } from "../../../test/harness/lfs.ts";
+import { findFreePort } from "../../../test/harness/server.ts";
 import { makeTempDir } from "../../../test/harness/temp-dir.ts";
-import type { Bench } from "../figures/bench.ts";
-import { defineCase } from "../figures/command.ts";
 import { count } from "../../options.ts";
+import { type Bench, defineCase } from "../figures/bench.ts";
 import type { Measures } from "../figures/sample.ts";
-import { startBareBucket } from "../hosts/bare-bucket.ts";
 import { HOST_OPTIONS, openHosts } from "../hosts/hosts.ts";
 
 const FILE_SERVER = join(import.meta.dirname, "../hosts/file-server.ts");
@@ -145,4 +145,28 @@ async function askBatches(
     took.push(performance.now() - startMs);
   }
   return { ms: took.toSorted((a, b) => a - b)[Math.floor(times / 2)]! };
+}
+
+const SCRIPT = `export default { async fetch(request, { BUCKET }) {
+  await BUCKET.put("object", request.body);
+  return new Response();
+} };`;
+
+/** Starts the Worker, whose R2 lies on disk.
+ * @param stack stops it
+ * @returns its URL */
+async function startBareBucket(stack: AsyncDisposableStack): Promise<string> {
+  const port = await findFreePort();
+  const worker = {
+    name: "bare",
+    compatibilityDate: "2026-11-01",
+    modules: [{ type: "ESModule" as const, path: "bare.mjs", contents: SCRIPT }],
+    r2Buckets: ["BUCKET"],
+  };
+  const r2Persist = makeTempDir("bare");
+  const options = { host: "127.0.0.1", port, cf: false as const, r2Persist, workers: [worker] };
+  const miniflare = new Miniflare(convertV4MiniflareOptions(options));
+  stack.defer(() => miniflare.dispose());
+  await miniflare.ready;
+  return `http://127.0.0.1:${port}`;
 }

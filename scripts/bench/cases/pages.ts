@@ -1,11 +1,14 @@
 /** Times of the web pages on long histories, beside cgit. */
-import { git } from "../../../test/harness/git.ts";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { authorization } from "../../../test/harness/authorization.ts";
+import { git } from "../../../test/harness/git.ts";
 import { LONG_FILE, makeLongHistory } from "../../../test/harness/long-history.ts";
-import type { Bench } from "../figures/bench.ts";
-import { defineCase } from "../figures/command.ts";
+import { makeTempDir } from "../../../test/harness/temp-dir.ts";
 import { count, counts } from "../../options.ts";
-import { type Cgit, openCgit, type PageTimes } from "../hosts/cgit.ts";
+import { type Bench, defineCase } from "../figures/bench.ts";
 import { apiPathOf, askHoldfast } from "../hosts/holdfast.ts";
 import type { Host } from "../hosts/host.ts";
 import { HOST_OPTIONS, openHosts } from "../hosts/hosts.ts";
@@ -174,4 +177,44 @@ async function timePage(url: string): Promise<PageTimes> {
   for await (const _ of response.body!) if (Number.isNaN(firstMs)) firstMs = performance.now() - startMs;
   if (!response.ok) throw new Error(`${url} was answered with ${response.status}`);
   return { firstMs, ms: performance.now() - startMs };
+}
+
+/** Where distributions install it. */
+const PROGRAMS = ["/usr/lib/cgit/cgit.cgi", "/var/www/cgi-bin/cgit"];
+
+/** How long a page took. */
+interface PageTimes {
+  /** Until the first bytes of the body. */
+  readonly firstMs: number;
+  readonly ms: number;
+}
+
+/** Makes a page. @param path such as `log/src?id=main`, below the repository's URL */
+type Cgit = (path: string) => Promise<PageTimes>;
+
+/** Sets cgit up for one repository.
+ * @returns undefined if it is not installed */
+function openCgit(dir: string): Cgit | undefined {
+  const program = PROGRAMS.find((path) => existsSync(path));
+  if (program === undefined) return undefined;
+  const config = join(makeTempDir("cgit"), "cgitrc");
+  writeFileSync(config, `cache-size=0\nenable-blame=1\nrepo.url=long\nrepo.path=${dir}\n`);
+  return async (path) => {
+    const [info, query = ""] = path.split("?");
+    const env = { CGIT_CONFIG: config, PATH_INFO: `/long/${info}`, QUERY_STRING: query, REQUEST_METHOD: "GET" };
+    const startMs = performance.now();
+    const child = spawn(program, { env, stdio: ["ignore", "pipe", "inherit"] });
+    const exited = once(child, "exit");
+    let head = "";
+    let firstMs = Number.NaN;
+    for await (const piece of child.stdout) {
+      if (head === "") firstMs = performance.now() - startMs;
+      // The status is among the first lines.
+      if (head.length < 1_000) head += String(piece);
+    }
+    const [code] = (await exited) as [number | null];
+    if (code !== 0 || !/^Content-Type: text\/html/m.test(head) || /^Status: [45]/m.test(head))
+      throw new Error(`cgit ended with ${code} for ${path}: ${head.slice(0, 300)}`);
+    return { firstMs, ms: performance.now() - startMs };
+  };
 }

@@ -1,7 +1,7 @@
 /** Times of the REST API's reading routes, by number of files and of commits. */
 import { git } from "../../../test/harness/git.ts";
-import { defineCase } from "../figures/command.ts";
 import { count, counts } from "../../options.ts";
+import { defineCase } from "../figures/bench.ts";
 import { apiPathOf } from "../hosts/holdfast.ts";
 import type { Host } from "../hosts/host.ts";
 import { HOST_OPTIONS, openHosts } from "../hosts/hosts.ts";

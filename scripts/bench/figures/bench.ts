@@ -1,4 +1,5 @@
-/** One run of the benchmark: measures the sides alternately and keeps their figures. */
+/** The cases of the benchmark, and one run, which keeps the figures of the sides. */
+import { count, type Option, type Options, text, texts, type Values } from "../../options.ts";
 import { type Measures, type Sample, toSamples, type Work } from "./sample.ts";
 
 /** What one side does in a round. It measures one work or several, each once or (with many clients)
@@ -64,4 +65,59 @@ export class Bench {
  * over the whole run. */
 export function toTurns(work: Work, sides: Readonly<Record<string, () => Promise<Measures>>>): Turn[] {
   return Object.entries(sides).map(([side, run]): Turn => [side, async () => [[work, await run()]]]);
+}
+
+/** The options that every case has. */
+export const COMMON = {
+  csv: text("FILE", "writes every measured value to this file"),
+  against: text(
+    "FILE",
+    "lists the figures that differ by more than the spread from an earlier run, whose --csv FILE was",
+  ),
+} satisfies Options;
+
+/** The number of recorded rounds. */
+export function rounds(fallback: number): Option<number> {
+  return count("recorded rounds, after one warm-up", fallback);
+}
+
+export const BUNDLE = texts(
+  "FILE",
+  "a history: a bundle, or any repository that git can clone (default: a generated one)",
+);
+
+/** Something that can be measured, with a name of its own. */
+export interface Case {
+  /** A line for the list of cases. */
+  readonly summary: string;
+  /** More for `--help`: lines of up to 100 columns. */
+  readonly about: string;
+  readonly options: Options;
+  /** Measures that get percentiles in the table, because many clients or saves give values in one
+   * round. */
+  readonly percentiles?: readonly string[];
+  /** Writes the samples, where one table is not enough. */
+  readonly format?: (samples: readonly Sample[]) => string;
+  /** @throws Error if nothing can be measured; the bench reports single failures */
+  measure(values: Values<Options>, bench: Bench): Promise<void>;
+}
+
+/** Defines a case whose options' values are typed. */
+export function defineCase<const Own extends Options>(
+  own: Omit<Case, "options" | "measure"> & {
+    readonly options: Own;
+    measure(values: Values<Own>, bench: Bench): Promise<void>;
+  },
+): Case {
+  return own as unknown as Case;
+}
+
+/** Waits for all promises, so that none is still running when the caller gets an error.
+ * @throws the error of the first of them, in order, that failed */
+export async function allOf<Value>(works: readonly Promise<Value>[]): Promise<Value[]> {
+  const ends = await Promise.allSettled(works);
+  return ends.map((end) => {
+    if (end.status === "rejected") throw end.reason;
+    return end.value;
+  });
 }

@@ -1,6 +1,6 @@
 /** Holdfast as a host, started here or already running. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Limits } from "../../../src/format/configured-limits.ts";
+import type { Limits } from "../../../src/format/configured-limits.ts";
 import { QUIET_MS } from "../../../src/format/limits.ts";
 import { askApi } from "../../../test/harness/api.ts";
 import { readTreeCpuSeconds, readUsage } from "../../../test/harness/process.ts";

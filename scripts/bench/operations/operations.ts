@@ -1,7 +1,7 @@
 /** What the platform bills for each kind of work. */
 import { startMeteredServer } from "../../../test/harness/metered/server.ts";
-import { defineCase } from "../figures/command.ts";
 import { count, counts, parts, text } from "../../options.ts";
+import { defineCase } from "../figures/bench.ts";
 import { readSamples } from "../figures/sample.ts";
 import { makeLongHistory, makeNoise, makeSubject } from "../work/subjects.ts";
 import { countLife, countOwner } from "./scenarios.ts";

@@ -46,7 +46,7 @@ export const PRICES = {
 } as const;
 
 /** A billed item. */
-export type Item = keyof typeof PRICES;
+type Item = keyof typeof PRICES;
 
 /** All items, in the order of tables. */
 export const ITEMS = Object.keys(PRICES) as readonly Item[];

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { git, tryGit } from "../../../test/harness/git.ts";
 import type { MeteredServer } from "../../../test/harness/metered/server.ts";
 import { makeTempDir } from "../../../test/harness/temp-dir.ts";
-import { findBundle } from "../cases/bundle-uri.ts";
+import { findBundle } from "../cases/storm.ts";
 import { addCommit, noiseText, type Subject } from "../work/subjects.ts";
 
 /** A local repository, and where it is pushed. */

@@ -1,5 +1,6 @@
 /** CPU profiles as V8 takes them and Chrome's DevTools open them (`.cpuprofile`).
  * @see https://chromedevtools.github.io/devtools-protocol/tot/Profiler/#type-Profile */
+import { Inspector, listTargets, type Target } from "../../../test/harness/inspector.ts";
 
 /** Where a function begins; line and column count from 0. */
 export interface CallFrame {
@@ -34,7 +35,7 @@ export const IDLE = "(idle)";
 
 /** The name that {@link markIdle} gives to the time in which workerd holds an isolate and runs
  * nothing in it. V8 calls this idle, too. */
-export const HELD = "(workerd)";
+const HELD = "(workerd)";
 
 /** The time between two consecutive samples (microseconds). It exceeds the requested interval by
  * the slack of the system's timer and the time to take a sample. */
@@ -87,4 +88,34 @@ export function sumSelf(profile: CpuProfile): Map<number, number> {
     sums.set(id, (sums.get(id) ?? 0) + lasts / 1_000);
   });
   return sums;
+}
+
+/** A profile of each isolate, by the isolate's name. */
+export type IsolateProfiles = ReadonlyMap<string, CpuProfile>;
+
+/** Profiles the isolates behind an inspector.
+ * @param intervalMicros between two samples
+ * @returns stops profiling and gives the profiles
+ * @throws Error if the inspector does not answer */
+export async function startProfiling(port: number, intervalMicros: number): Promise<() => Promise<IsolateProfiles>> {
+  const targets = await listTargets(port);
+  const connect = async ({ id, webSocketDebuggerUrl }: Target): Promise<[string, Inspector]> => [
+    id,
+    await Inspector.connect(webSocketDebuggerUrl),
+  ];
+  const inspectors = await Promise.all(targets.map(connect));
+  for (const [, inspector] of inspectors) {
+    await inspector.call("Profiler.enable");
+    await inspector.call("Profiler.setSamplingInterval", { interval: intervalMicros });
+    await inspector.call("Profiler.start");
+  }
+  return async () => {
+    const profiles = new Map<string, CpuProfile>();
+    for (const [isolate, inspector] of inspectors) {
+      const { profile } = (await inspector.call("Profiler.stop")) as { profile: CpuProfile };
+      profiles.set(isolate, profile);
+      inspector.close();
+    }
+    return profiles;
+  };
 }

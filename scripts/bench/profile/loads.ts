@@ -2,8 +2,8 @@
 import { askApi } from "../../../test/harness/api.ts";
 import { git } from "../../../test/harness/git.ts";
 import { tryHelper } from "../../../test/harness/remote-helper.ts";
+import { allOf } from "../figures/bench.ts";
 import { makeStoreSource, pathOf } from "../store/edits.ts";
-import { allOf } from "../work/all-of.ts";
 import { fetchCommand, sendRaw } from "../work/raw-fetch.ts";
 import { listRoutes, timeRequest } from "../work/routes.ts";
 import { makeSmallPushes, sendSmallPush, type SmallPush } from "../work/small-pushes.ts";

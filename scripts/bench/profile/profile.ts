@@ -6,14 +6,12 @@ import { DEFAULT_LIMITS } from "../../../src/format/configured-limits.ts";
 import { PROJECT } from "../../../test/harness/build.ts";
 import { findFreePort, type Server, startServer } from "../../../test/harness/server.ts";
 import { UsageError } from "../../command-line.ts";
-import { defineCase } from "../figures/command.ts";
 import { count, type Option, text } from "../../options.ts";
-import { markIdle } from "./cpu-profile.ts";
-import { listFunctions, sumBusy } from "./functions.ts";
-import { type IsolateProfiles, startProfiling } from "./inspector.ts";
+import { defineCase } from "../figures/bench.ts";
+import { type IsolateProfiles, markIdle, startProfiling } from "./cpu-profile.ts";
 import { type Load, LOADS, type Prepare } from "./loads.ts";
 import { locateFrames } from "./sources.ts";
-import { formatLayers, formatSplit, formatTop, OURS } from "./tables.ts";
+import { formatLayers, formatSplit, formatTop, listFunctions, OURS, sumBusy } from "./tables.ts";
 
 const OUT_DIR = ".holdfast/profiles";
 

@@ -3,13 +3,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RepositoryEvent } from "../../../src/repository/state/repository-event.ts";
 import { git } from "../../../test/harness/git.ts";
-import type { Bench } from "../figures/bench.ts";
+import { allOf, type Bench } from "../figures/bench.ts";
 import type { Measures } from "../figures/sample.ts";
-import { measureCost } from "../hosts/cost.ts";
 import { apiPathOf, askHoldfast, makeWithoutWorktree } from "../hosts/holdfast.ts";
-import type { Host } from "../hosts/host.ts";
+import { type Host, measureCost } from "../hosts/host.ts";
 import { type Hosts, listHosts } from "../hosts/hosts.ts";
-import { allOf } from "../work/all-of.ts";
 import { branchOf, EDITS, makeStoreSource, type Shape } from "./edits.ts";
 import { openApiWriter, openGitWriter, type Saved, type Writer } from "./writers.ts";
 

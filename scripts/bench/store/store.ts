@@ -1,10 +1,8 @@
 /** Git as a store of files that many people edit. */
 import { QUIET_MS } from "../../../src/format/limits.ts";
-import type { Bench } from "../figures/bench.ts";
-import { defineCase, rounds } from "../figures/command.ts";
 import { count, counts, flag, parts } from "../../options.ts";
-import { inMs, measureClone } from "../hosts/cost.ts";
-import { type Host, pushNew } from "../hosts/host.ts";
+import { type Bench, defineCase, rounds } from "../figures/bench.ts";
+import { type Host, inMs, measureClone, pushNew } from "../hosts/host.ts";
 import { HOST_OPTIONS, type Hosts, onEach, openHosts } from "../hosts/hosts.ts";
 import { branchOf, type EDITS, makeStoreSource, type Shape } from "./edits.ts";
 import { type Loop, measureLoops, openStores, type SavePlan } from "./loops.ts";

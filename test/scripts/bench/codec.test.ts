@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import { measureCodecs, startCodecs } from "../../../scripts/bench/cases/codec.ts";
+import { makeCorpora, measureCodecs, startCodecs } from "../../../scripts/bench/cases/codec.ts";
 import { Bench } from "../../../scripts/bench/figures/bench.ts";
-import { makeCorpora } from "../../../scripts/bench/cases/codec-corpora.ts";
 import { makeLongHistory } from "../../../scripts/bench/work/subjects.ts";
 
 test("every implementation gives what git holds, and a wrong digest is noticed", { tags: "sweep" }, async () => {

@@ -1,7 +1,14 @@
 import { expect, test } from "vitest";
 import { formatSamples, parseSamples, type Sample, toSamples } from "../../../scripts/bench/figures/sample.ts";
-import { agree, quantile, summarize, toPercentiles, toRows } from "../../../scripts/bench/figures/summary.ts";
-import { formatAgreement, formatTable } from "../../../scripts/bench/figures/table.ts";
+import {
+  agree,
+  formatAgreement,
+  formatTable,
+  quantile,
+  summarize,
+  toPercentiles,
+  toRows,
+} from "../../../scripts/bench/figures/table.ts";
 import { Random } from "../../harness/random.ts";
 
 const PUSH = { work: 'push, of a "history"', files: 100 };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { listFunctions, sumBusy, sumLayers } from "../../../../scripts/bench/profile/functions.ts";
+import { listFunctions, sumBusy, sumLayers } from "../../../../scripts/bench/profile/tables.ts";
 import { makeProfile, PUSH } from "./made-up-profile.ts";
 
 test("an isolate was busy for the time of all samples but those that are idle", () => {
