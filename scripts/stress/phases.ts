@@ -5,7 +5,7 @@ import { Random } from "../../test/harness/random.ts";
 import { makeTempDir } from "../../test/harness/temp-dir.ts";
 import { WrongAnswer } from "../verify/report.ts";
 import { cloneCut } from "./cut-clones.ts";
-import { fetchCommit, RestClient, SeenCommits } from "./rest-client.ts";
+import { fetchCommit, readSeen, RestClient } from "./rest-client.ts";
 import { MAIN, type StressedRepository } from "./stressed-repository.ts";
 
 /** The scale of the phases. */
@@ -88,7 +88,7 @@ async function raceTogether(repository: StressedRepository, base: string, tips: 
 
 /** Clients use the API while one pushes and one clones. */
 async function mixRest(repository: StressedRepository, random: Random, { clients, requests }: Scale): Promise<void> {
-  const seen = await SeenCommits.of(repository);
+  const seen = await readSeen(repository);
   if (seen === null) return;
   const users = Array.from({ length: clients }, (_, i) => {
     return new RestClient(repository, new Random(random.below(2 ** 32)), seen, `api-${i}`).work(requests);

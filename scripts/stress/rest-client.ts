@@ -1,12 +1,14 @@
 /** A client of the API that compares every answer with git. */
-import { createHash } from "node:crypto";
 import { dirname } from "node:path";
 import type { Random } from "../../test/harness/random.ts";
+import { hashObject } from "../../test/harness/raw.ts";
 import { demandSame, WrongAnswer } from "../verify/report.ts";
 import { unexpected } from "../verify/target.ts";
+import type { LocalHistory } from "./local-history.ts";
 import { MAIN, type StressedRepository } from "./stressed-repository.ts";
 
-const AUTHOR = { name: "Ada Example", email: "ada@example.com" };
+/** The author of what is made by the API. */
+export const AUTHOR = { name: "Ada Example", email: "ada@example.com" };
 
 /** Commits of a log that are compared. */
 const LOG_LENGTH = 30;
@@ -37,33 +39,20 @@ interface MadeCommit {
   readonly error?: { readonly code: string; readonly actual?: string };
 }
 
+/** A file or directory as the API lists it; without what nobody compares. */
+type Entry = { mode: string; type: string; oid: string | null; name: string; path: string };
+
+/** Checks an answer. @throws WrongAnswer */
+type Look<Result> = (answer: Result) => Promise<void> | void;
+
 /** The commits of the main branch that clients know, oldest first. */
-export class SeenCommits {
-  readonly #oids: string[] = [];
+export type SeenCommits = Set<string>;
 
-  /** The current ones; null if they cannot be read. */
-  static async of(repository: StressedRepository): Promise<SeenCommits | null> {
-    const tip = (await repository.look())?.get(MAIN);
-    if (tip === undefined) return null;
-    const seen = new SeenCommits();
-    for (const oid of (await repository.history.tell("rev-list", "--reverse", tip)).split("\n")) seen.add(oid);
-    return seen;
-  }
-
-  /** Adds a commit of the local repository. */
-  add(oid: string): void {
-    if (!this.#oids.includes(oid)) this.#oids.push(oid);
-  }
-
-  /** One of them. */
-  pick(random: Random): string {
-    return random.pick(this.#oids);
-  }
-
-  /** The one added last. */
-  get last(): string {
-    return this.#oids.at(-1)!;
-  }
+/** Reads the current ones; null if they cannot be read. */
+export async function readSeen(repository: StressedRepository): Promise<SeenCommits | null> {
+  const tip = (await repository.look())?.get(MAIN);
+  if (tip === undefined) return null;
+  return new Set((await repository.history.tell("rev-list", "--reverse", tip)).split("\n"));
 }
 
 /** One client. */
@@ -88,125 +77,80 @@ export class RestClient {
   }
 
   /** The bytes of a file of a commit. */
-  async readFile(): Promise<void> {
-    const { history, target, path } = this.#repository;
-    const [oid, file] = [this.#seen.pick(this.#random), history.pickPath(this.#random)];
-    await this.#hold(
-      "GET raw",
-      () => target.read(`${path}/raw/${oid}/${file}`),
-      async ({ bytes, etag }) => {
-        const what = `${file} of ${oid}`;
-        demandSame(what, bytes, await history.tellBytes("cat-file", "blob", `${oid}:${file}`));
-        demandSame(`ETag of ${what}`, String(etag), `"${await history.tell("rev-parse", `${oid}:${file}`)}"`);
-      },
-    );
+  readFile(): Promise<void> {
+    const [oid, file] = [this.#pickCommit(), this.#pickPath()];
+    return this.#read("GET raw", `/raw/${oid}/${file}`, async ({ bytes, etag }) => {
+      const what = `${file} of ${oid}`;
+      demandSame(what, bytes, await this.#git.tellBytes("cat-file", "blob", `${oid}:${file}`));
+      demandSame(`ETag of ${what}`, String(etag), `"${await this.#git.tell("rev-parse", `${oid}:${file}`)}"`);
+    });
   }
 
   /** A file of the branch, at whatever commit the branch is: its bytes must match the ETag. */
-  async readFileOfBranch(): Promise<void> {
-    const { history, target, path } = this.#repository;
-    const file = history.pickPath(this.#random);
-    await this.#hold(
-      "GET raw of a branch",
-      () => target.read(`${path}/raw/main/${file}`),
-      async ({ bytes, etag }) => {
-        const oid = createHash("sha1").update(`blob ${bytes.length}\0`).update(bytes).digest("hex");
-        demandSame(`id of the bytes of ${file}`, `"${oid}"`, String(etag));
-      },
-    );
-  }
-
-  /** All files of a commit. */
-  async listFiles(): Promise<void> {
-    const { history, target, path } = this.#repository;
-    const oid = this.#seen.pick(this.#random);
-    await this.#hold(
-      "GET files/all",
-      () =>
-        target.readPages<{ path: string; mode: string; oid: string; size: number }>(
-          `${path}/files/all?ref=${oid}`,
-          "files",
-        ),
-      async ({ items }) => {
-        const lines = items.map((file) => `${file.mode} blob ${file.oid} ${file.size}\t${file.path}`);
-        const listed = (await history.tell("ls-tree", "-r", "-l", oid)).replaceAll(/ +/g, " ");
-        demandSame(`files of ${oid}`, lines.join("\n"), listed);
-      },
-    );
-  }
-
-  /** The branch's root directory. */
-  async listDirectory(): Promise<void> {
-    const { history, target, path, refs } = this.#repository;
-    const begin = refs.now();
-    await this.#hold(
-      "GET files",
-      () => target.demand<{ commit: string; entries: Record<string, string>[] }>(`${path}/files?ref=main`),
-      async ({ commit, entries }) => {
-        refs.look("GET files", begin, new Map([[MAIN, commit]]), MAIN);
-        await this.#know(commit);
-        const lines = entries.map(
-          (one) => `${one["mode"]} ${one["type"] === "dir" ? "tree" : "blob"} ${one["oid"]}\t${one["name"]}`,
-        );
-        demandSame(`root of ${commit}`, lines.join("\n"), await history.tell("ls-tree", commit));
-      },
-    );
-  }
-
-  /** The branch's last commits. */
-  async log(): Promise<void> {
-    const { history, target, path, refs } = this.#repository;
-    const begin = refs.now();
-    await this.#hold(
-      "GET log",
-      () => target.demand<{ commits: { oid: string }[] }>(`${path}/log?ref=main&limit=${LOG_LENGTH}`),
-      async ({ commits }) => {
-        const [tip] = commits;
-        if (tip === undefined) throw new WrongAnswer("the log of main is empty");
-        refs.look("GET log", begin, new Map([[MAIN, tip.oid]]), MAIN);
-        await this.#know(tip.oid);
-        const listed = await history.tell("log", "--format=%H", `-${LOG_LENGTH}`, tip.oid);
-        demandSame(`log of ${tip.oid}`, commits.map(({ oid }) => oid).join("\n"), listed);
-      },
-    );
-  }
-
-  /** Two commits of the branch. */
-  async compare(): Promise<void> {
-    const { history, target, path } = this.#repository;
-    const range = `${this.#seen.pick(this.#random)}...${this.#seen.pick(this.#random)}`;
-    interface Page {
-      readonly ahead: number;
-      readonly behind: number;
-      readonly nextCursor: string | null;
-      readonly files: readonly { readonly path: string; readonly oid: string | null }[];
-    }
-    await this.#hold(
-      "GET compare",
-      () => target.demand<Page>(`${path}/compare/${range}?limit=1000`),
-      async ({ ahead, behind, files, nextCursor }) => {
-        const counts = await history.tell("rev-list", "--left-right", "--count", range);
-        demandSame(`behind and ahead of ${range}`, `${behind}\t${ahead}`, counts);
-        const lines = files.map((file) => `${file.oid} ${file.path}`).join("\n");
-        const raw = await history.tell("diff", "--raw", "--no-abbrev", range);
-        const changes = raw.replaceAll(/^:\d+ \d+ \w+ (\w+) \w\t/gm, "$1 ");
-        // A page may end before all files are listed.
-        demandSame(`files of ${range}`, lines, nextCursor === null ? changes : changes.slice(0, lines.length));
-      },
+  readFileOfBranch(): Promise<void> {
+    const file = this.#pickPath();
+    return this.#read("GET raw of a branch", `/raw/main/${file}`, ({ bytes, etag }) =>
+      demandSame(`id of the bytes of ${file}`, `"${hashObject("blob", bytes)}"`, String(etag)),
     );
   }
 
   /** A directory of a commit as a tar. */
-  async archive(): Promise<void> {
-    const { history, target, path } = this.#repository;
-    const [oid, dir] = [this.#seen.pick(this.#random), dirname(history.pickPath(this.#random))];
-    await this.#hold(
-      "GET archive",
-      () => target.read(`${path}/archive/${oid}.tar?path=${dir}`),
-      async ({ bytes }) => {
-        demandSame(`archive of ${dir} of ${oid}`, bytes, await history.tellBytes("archive", oid, dir));
-      },
+  archive(): Promise<void> {
+    const [oid, dir] = [this.#pickCommit(), dirname(this.#pickPath())];
+    return this.#read("GET archive", `/archive/${oid}.tar?path=${dir}`, async ({ bytes }) =>
+      demandSame(`archive of ${dir} of ${oid}`, bytes, await this.#git.tellBytes("archive", oid, dir)),
     );
+  }
+
+  /** All files of a commit. */
+  listFiles(): Promise<void> {
+    const oid = this.#pickCommit();
+    return this.#list<Entry & { size: number }>("GET files/all", `/files/all?ref=${oid}`, "files", async (files) => {
+      const lines = files.map((file) => `${file.mode} blob ${file.oid} ${file.size}\t${file.path}`);
+      const listed = (await this.#git.tell("ls-tree", "-r", "-l", oid)).replaceAll(/ +/g, " ");
+      demandSame(`files of ${oid}`, lines.join("\n"), listed);
+    });
+  }
+
+  /** The branch's root directory. */
+  listDirectory(): Promise<void> {
+    type Page = { readonly commit: string; readonly entries: readonly Entry[] };
+    const begin = this.#repository.refs.now();
+    return this.#get<Page>("GET files", "/files?ref=main", async ({ commit, entries }) => {
+      await this.#seeMain("GET files", begin, commit);
+      const lines = entries.map(
+        ({ mode, type, oid, name }) => `${mode} ${type === "dir" ? "tree" : "blob"} ${oid}\t${name}`,
+      );
+      demandSame(`root of ${commit}`, lines.join("\n"), await this.#git.tell("ls-tree", commit));
+    });
+  }
+
+  /** The branch's last commits. */
+  log(): Promise<void> {
+    const begin = this.#repository.refs.now();
+    const path = `/log?ref=main&limit=${LOG_LENGTH}`;
+    return this.#get<{ commits: { oid: string }[] }>("GET log", path, async ({ commits }) => {
+      const [tip] = commits;
+      if (tip === undefined) throw new WrongAnswer("the log of main is empty");
+      await this.#seeMain("GET log", begin, tip.oid);
+      const listed = await this.#git.tell("log", "--format=%H", `-${LOG_LENGTH}`, tip.oid);
+      demandSame(`log of ${tip.oid}`, commits.map(({ oid }) => oid).join("\n"), listed);
+    });
+  }
+
+  /** Two commits of the branch. */
+  compare(): Promise<void> {
+    const range = `${this.#pickCommit()}...${this.#pickCommit()}`;
+    type Page = { ahead: number; behind: number; nextCursor: string | null; files: Entry[] };
+    return this.#get<Page>("GET compare", `/compare/${range}?limit=1000`, async (page) => {
+      const counts = await this.#git.tell("rev-list", "--left-right", "--count", range);
+      demandSame(`behind and ahead of ${range}`, `${page.behind}\t${page.ahead}`, counts);
+      const lines = page.files.map((file) => `${file.oid} ${file.path}`).join("\n");
+      const raw = await this.#git.tell("diff", "--raw", "--no-abbrev", range);
+      const changes = raw.replaceAll(/^:\d+ \d+ \w+ (\w+) \w\t/gm, "$1 ");
+      // A page may end before all files are listed.
+      demandSame(`files of ${range}`, lines, page.nextCursor === null ? changes : changes.slice(0, lines.length));
+    });
   }
 
   /** Changes a file of the branch, whatever its tip is. */
@@ -217,9 +161,8 @@ export class RestClient {
   /** Changes a file of a commit if it is still the branch's tip; otherwise of the tip that the
    * answer names. */
   async commitOnBase(): Promise<void> {
-    for (let base: string | null = this.#seen.last; base !== null;) {
+    for (let base = [...this.#seen].at(-1) ?? null; base !== null;)
       base = await this.#commit("POST commits on a base", { base, onConflict: "fail" });
-    }
   }
 
   /** @returns null if it was made or failed; else the branch's tip, as it has moved on from the
@@ -254,11 +197,10 @@ export class RestClient {
     refs.end(move, "acknowledged");
     await this.#repository.check(operation, async () => {
       await this.#know(commit);
-      const { history } = this.#repository;
-      demandSame(`parents of ${commit}`, parents.join(" "), await history.tell("log", "-1", "--format=%P", commit));
+      demandSame(`parents of ${commit}`, parents.join(" "), await this.#git.tell("log", "-1", "--format=%P", commit));
       demandSame(`parent of ${commit}`, parents[0]!, on.base ?? parents[0]!);
-      demandSame(`changes of ${commit}`, await history.tell("diff", "--name-only", `${commit}~1`, commit), file);
-      demandSame(`${file} of ${commit}`, `${await history.tell("show", `${commit}:${file}`)}\n`, content);
+      demandSame(`changes of ${commit}`, await this.#git.tell("diff", "--name-only", `${commit}~1`, commit), file);
+      demandSame(`${file} of ${commit}`, `${await this.#git.tell("show", `${commit}:${file}`)}\n`, content);
     });
     return null;
   }
@@ -267,7 +209,7 @@ export class RestClient {
   async moveRef(): Promise<void> {
     const { path, refs, target } = this.#repository;
     const isTag = this.#random.below(2) === 0;
-    const [list, kind, commit] = [isTag ? "tags" : "branches", isTag ? "tags" : "heads", this.#seen.pick(this.#random)];
+    const [list, kind, commit] = [isTag ? "tags" : "branches", isTag ? "tags" : "heads", this.#pickCommit()];
     const name = `${this.#name}-${++this.#count}`;
     const [ref, place] = [`refs/${kind}/${name}`, `${path}/${list}`];
     const annotation = this.#random.below(2) === 0 ? {} : { message: `Tag ${name}\n`, tagger: AUTHOR };
@@ -279,12 +221,9 @@ export class RestClient {
       return made.next;
     });
     if (oid === null) return;
-    await this.#hold(
-      `GET ${isTag ? "tag" : "branch"}`,
-      () => target.demand<{ oid?: string; target?: { oid: string }; commit?: string }>(`${place}/${name}`),
-      async (found) => {
-        demandSame(ref, `${found.oid ?? found.commit} ${found.target?.oid ?? found.commit}`, `${oid} ${commit}`);
-      },
+    type Found = { oid?: string; target?: { oid: string }; commit?: string };
+    await this.#get<Found>(`GET ${isTag ? "tag" : "branch"}`, `/${list}/${name}`, (found) =>
+      demandSame(ref, `${found.oid ?? found.commit} ${found.target?.oid ?? found.commit}`, `${oid} ${commit}`),
     );
     if (this.#random.below(2) === 0) return;
     const gone = refs.begin(ref, oid, null);
@@ -295,25 +234,54 @@ export class RestClient {
   }
 
   /** Lists the branches. Pages are of different moments, so each branch is compared by itself. */
-  async listBranches(): Promise<void> {
-    const { target, path, refs } = this.#repository;
+  listBranches(): Promise<void> {
+    const { refs } = this.#repository;
     const begin = refs.now();
-    await this.#hold(
-      "GET branches",
-      () => target.readPages<{ name: string; commit: string }>(`${path}/branches?limit=100`, "branches"),
-      async ({ items }) => {
-        for (const { name, commit } of items) {
-          const ref = `refs/heads/${name}`;
-          refs.look("GET branches", begin, new Map([[ref, commit]]), ref);
-        }
-      },
-    );
+    return this.#list<Record<string, string>>("GET branches", "/branches?limit=100", "branches", (branches) => {
+      for (const { name, commit } of branches)
+        refs.look("GET branches", begin, new Map([[`refs/heads/${name}`, commit!]]), `refs/heads/${name}`);
+    });
+  }
+
+  /** Git's own view. */
+  get #git(): LocalHistory {
+    return this.#repository.history;
+  }
+
+  #pickCommit(): string {
+    return this.#random.pick([...this.#seen]);
+  }
+
+  #pickPath(): string {
+    return this.#git.pickPath(this.#random);
   }
 
   /** Sends a request and checks the answer. */
-  async #hold<Result>(operation: string, ask: () => Promise<Result>, look: (answer: Result) => Promise<void>) {
+  async #hold<Result>(operation: string, ask: () => Promise<Result>, look: Look<Result>): Promise<void> {
     const answer = await this.#repository.run(operation, ask);
     if (answer !== null) await this.#repository.check(operation, () => look(answer));
+  }
+
+  /** Reads bytes and checks them. */
+  #read(operation: string, path: string, look: Look<{ bytes: Buffer; etag: string | null }>): Promise<void> {
+    return this.#hold(operation, () => this.#repository.target.read(this.#repository.path + path), look);
+  }
+
+  /** Reads JSON and checks it. */
+  #get<Body>(operation: string, path: string, look: Look<Body>): Promise<void> {
+    return this.#hold(operation, () => this.#repository.target.demand<Body>(this.#repository.path + path), look);
+  }
+
+  /** Reads all pages of a list and checks its items. */
+  #list<Item>(operation: string, path: string, list: string, look: Look<Item[]>): Promise<void> {
+    const { target, path: base } = this.#repository;
+    return this.#hold(operation, async () => (await target.readPages<Item>(base + path, list)).items, look);
+  }
+
+  /** Records where an answer saw the branch. */
+  async #seeMain(operation: string, begin: number, tip: string): Promise<void> {
+    this.#repository.refs.look(operation, begin, new Map([[MAIN, tip]]), MAIN);
+    await this.#know(tip);
   }
 
   /** Makes sure that the local repository has a commit. */

@@ -8,7 +8,7 @@ import { defineCheck, SERVER } from "../verify/check.ts";
 import { showProgress } from "../verify/report.ts";
 import { unexpected } from "../verify/target.ts";
 import { LocalHistory } from "./local-history.ts";
-import { fetchCommit, RestClient, SeenCommits } from "./rest-client.ts";
+import { AUTHOR, fetchCommit, readSeen, RestClient, type SeenCommits } from "./rest-client.ts";
 import { checkAtEnd, MAIN, StressedRepository } from "./stressed-repository.ts";
 
 /** Small, because there are many repositories. */
@@ -16,116 +16,85 @@ const FILES = 20;
 
 const BRANCHES = [MAIN, "refs/heads/a", "refs/heads/b", "refs/heads/c"];
 
-/** The operations on a repository, with their relative frequency. */
-const DEEDS = { ask: 60, push: 20, force: 3, remove: 2, fetch: 10, clone: 2, merge: 5, maintain: 1 } as const;
-
-const CHOICES = Object.entries(DEEDS).flatMap(([deed, weight]) =>
-  Array<keyof typeof DEEDS>(weight).fill(deed as "ask"),
-);
+/** A repository that many clients use at once. */
+interface Soaked {
+  readonly repository: StressedRepository;
+  readonly seen: SeenCommits;
+  readonly random: Random;
+  /** The clone that fetches repeatedly; null while it does. */
+  clone: string | null;
+  clients: number;
+}
 
 const SAMPLE_MS = 5_000;
 
-/** A repository that many clients use at once. */
-class SoakedRepository {
-  readonly #repository: StressedRepository;
-  readonly #seen: SeenCommits;
-  readonly #random: Random;
-  #clients = 0;
-  /** The clone that fetches repeatedly; null while it does. */
-  #clone: string | null;
+/** The operations on a repository, with their relative frequency. */
+const DEEDS: readonly (readonly [weight: number, act: (soaked: Soaked) => Promise<unknown>])[] = [
+  // A request to the API: a read, a commit or a move of a ref.
+  [60, (soaked) => new RestClient(soaked.repository, soaked.random, soaked.seen, `api-${soaked.clients++}`).work(1)],
+  [20, (soaked) => move(soaked, "push", BRANCHES, (old, main) => change(soaked, old ?? main))],
+  [3, (soaked) => move(soaked, "force push", BRANCHES.slice(1), (_, main) => change(soaked, main))],
+  [2, (soaked) => move(soaked, "delete branch", BRANCHES.slice(1), (old) => (old === null ? undefined : null))],
+  [10, fetchAgain],
+  [2, ({ repository }) => repository.clone("clone")],
+  [5, merge],
+  [1, maintain],
+];
 
-  constructor(repository: StressedRepository, seen: SeenCommits, random: Random, clone: string | null) {
-    this.#repository = repository;
-    this.#seen = seen;
-    this.#random = random;
-    this.#clone = clone;
-  }
+const CHOICES = DEEDS.flatMap(([weight, act]) => Array<typeof act>(weight).fill(act));
 
-  /** Sends a request to the API: a read, a commit or a move of a ref. */
-  ask(): Promise<void> {
-    return new RestClient(this.#repository, this.#random, this.#seen, `api-${this.#clients++}`).work(1);
-  }
+async function fetchAgain(soaked: Soaked): Promise<void> {
+  const dir = soaked.clone;
+  if (dir === null) return;
+  soaked.clone = null;
+  await soaked.repository.fetch("fetch", dir);
+  soaked.clone = dir;
+}
 
-  async push(): Promise<void> {
-    await this.#move("push", this.#random.pick(BRANCHES), (old, main) => this.#change(old ?? main));
-  }
+/** Runs the maintenance at once. */
+async function maintain({ repository }: Soaked): Promise<void> {
+  const { target, path } = repository;
+  await repository.run("POST maintenance", () => target.demand(`${path}/maintenance`, { method: "POST" }));
+}
 
-  async force(): Promise<void> {
-    await this.#move("force push", this.#random.pick(BRANCHES.slice(1)), (_, main) => this.#change(main));
-  }
+/** Merges a commit from outside the main branch into it. */
+async function merge(soaked: Soaked): Promise<void> {
+  const { repository, random, seen } = soaked;
+  const { target, path, refs } = repository;
+  const head = await change(soaked, random.pick([...seen]));
+  const ref = `refs/heads/merged-${soaked.clients++}`;
+  if ((await repository.push("push new branch", { ref, old: null, next: head })) !== true) return;
+  const moved = refs.begin(MAIN, undefined, undefined);
+  const json = { base: "main", head, fastForward: "never", author: AUTHOR };
+  await repository.run("POST merge", async () => {
+    const asked = { method: "POST", json };
+    const { status, body } = await target.ask<{ commit: string; parents: string[] }>(`${path}/merge`, asked);
+    // Both may have changed the same file.
+    if (status === 409) return refs.end(moved, "refused");
+    if (status !== 201) throw unexpected("POST", `${path}/merge`, status, JSON.stringify(body));
+    [moved.old, moved.next] = [body.parents[0]!, body.commit];
+    return refs.end(moved, "acknowledged");
+  });
+}
 
-  async remove(): Promise<void> {
-    await this.#move("delete branch", this.#random.pick(BRANCHES.slice(1)), async (old) =>
-      old === null ? undefined : null,
-    );
-  }
+/** Moves one of some refs.
+ * @param choose the ref's new value; undefined: do nothing */
+async function move(
+  { repository, random }: Soaked,
+  operation: string,
+  of: readonly string[],
+  choose: (old: string | null, main: string) => Promise<string> | null | undefined,
+): Promise<void> {
+  const ref = random.pick(of);
+  const view = await repository.look();
+  const [main, old] = [view?.get(MAIN), view?.get(ref) ?? null];
+  if (main === undefined || !(await repository.check("fetch of main", () => fetchCommit(repository, main)))) return;
+  const next = await choose(old, main);
+  if (next !== undefined) await repository.push(operation, { ref, old, next }, { isForced: ref !== MAIN });
+}
 
-  /** Fetches into the one clone. */
-  async fetch(): Promise<void> {
-    const dir = this.#clone;
-    if (dir === null) return;
-    this.#clone = null;
-    await this.#repository.fetch("fetch", dir);
-    this.#clone = dir;
-  }
-
-  async clone(): Promise<void> {
-    await this.#repository.clone("clone");
-  }
-
-  /** Merges a commit from outside the main branch into it. */
-  async merge(): Promise<void> {
-    const { target, path, refs } = this.#repository;
-    const head = await this.#change(this.#seen.pick(this.#random));
-    const ref = `refs/heads/merged-${this.#clients++}`;
-    if ((await this.#repository.push("push new branch", { ref, old: null, next: head })) !== true) return;
-    const move = refs.begin(MAIN, undefined, undefined);
-    const author = { name: "Ada Example", email: "ada@example.com" };
-    const json = { base: "main", head, fastForward: "never", author };
-    await this.#repository.run("POST merge", async () => {
-      const { status, body } = await target.ask<{ commit: string; parents: string[] }>(`${path}/merge`, {
-        method: "POST",
-        json,
-      });
-      // Both may have changed the same file.
-      if (status === 409) return refs.end(move, "refused");
-      if (status !== 201) throw unexpected("POST", `${path}/merge`, status, JSON.stringify(body));
-      [move.old, move.next] = [body.parents[0]!, body.commit];
-      return refs.end(move, "acknowledged");
-    });
-  }
-
-  /** Runs the maintenance at once. */
-  async maintain(): Promise<void> {
-    const { target, path } = this.#repository;
-    await this.#repository.run("POST maintenance", () => target.demand(`${path}/maintenance`, { method: "POST" }));
-  }
-
-  /** Compares the repository with what was acknowledged. */
-  check(): Promise<void> {
-    return checkAtEnd(this.#repository);
-  }
-
-  /** @param choose the ref's new value; undefined: do nothing */
-  async #move(
-    operation: string,
-    ref: string,
-    choose: (old: string | null, main: string) => Promise<string | null | undefined>,
-  ): Promise<void> {
-    const view = await this.#repository.look();
-    const [main, old] = [view?.get(MAIN), view?.get(ref) ?? null];
-    if (
-      main === undefined ||
-      !(await this.#repository.check("fetch of main", () => fetchCommit(this.#repository, main)))
-    )
-      return;
-    const next = await choose(old, main);
-    if (next !== undefined) await this.#repository.push(operation, { ref, old, next }, { isForced: ref !== MAIN });
-  }
-
-  #change(parent: string): Promise<string> {
-    return this.#repository.history.change(parent, 1, this.#random);
-  }
+function change({ repository, random }: Soaked, parent: string): Promise<string> {
+  return repository.history.change(parent, 1, random);
 }
 
 export const soak = defineCheck({
@@ -147,14 +116,14 @@ Prints the server's memory and its slope in the second half of the time.`,
     const vars = { LIMITS: JSON.stringify({ pruneGraceMs: 30_000, quietMs: QUIET_MS }) };
     const target = await run.openServer(server, { keep, vars });
     const serverPid = pid === undefined ? target.pid : Number(pid);
-    const soaked: SoakedRepository[] = [];
+    const all: Soaked[] = [];
     for (let i = 0; i < repositories; i++) {
       showProgress(`repository ${i + 1} of ${repositories}`);
       const history = await LocalHistory.make(FILES);
       const repository = new StressedRepository(target, run.tally, history, FILES);
       await repository.push("push new", { ref: MAIN, old: null, next: history.root });
-      const [seen, clone] = [await SeenCommits.of(repository), await repository.clone("clone", true)];
-      if (seen !== null) soaked.push(new SoakedRepository(repository, seen, new Random(seed * 1_000 + i), clone));
+      const [seen, clone] = [await readSeen(repository), await repository.clone("clone", true)];
+      if (seen !== null) all.push({ repository, seen, random: new Random(seed * 1_000 + i), clone, clients: 0 });
     }
     const random = new Random(seed);
     const [startMs, endMs] = [performance.now(), performance.now() + minutes * 60_000];
@@ -166,14 +135,14 @@ Prints the server's memory and its slope in the second half of the time.`,
     };
     const sampling = setInterval(sample, SAMPLE_MS);
     const work = async (): Promise<void> => {
-      while (performance.now() < endMs) await random.pick(soaked)[random.pick(CHOICES)]();
+      while (performance.now() < endMs) await random.pick(CHOICES)(random.pick(all));
     };
     await Promise.all(Array.from({ length: workers }, work));
     clearInterval(sampling);
     sample();
-    for (const [i, repository] of soaked.entries()) {
-      showProgress(`checking ${i + 1} of ${soaked.length}`);
-      await repository.check();
+    for (const [i, { repository }] of all.entries()) {
+      showProgress(`checking ${i + 1} of ${all.length}`);
+      await checkAtEnd(repository);
     }
     const later = samples.slice(Math.floor(samples.length / 2));
     if (later.length < 2) return;

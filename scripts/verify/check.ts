@@ -5,11 +5,10 @@ import { join, resolve } from "node:path";
 import { git } from "../../test/harness/git.ts";
 import { startServer } from "../../test/harness/server.ts";
 import { makeTempDir } from "../../test/harness/temp-dir.ts";
-import { reachServer, readUrl } from "../bench/hosts/holdfast.ts";
 import { readWords, UsageError } from "../command-line.ts";
 import { flag, formatOptions, type Option, type Options, readOptions, text, type Values } from "../options.ts";
 import { showProgress, Tally } from "./report.ts";
-import { Target } from "./target.ts";
+import { reachServer, readUrl, Target } from "./target.ts";
 
 /** One check. */
 export interface Check<Own extends Options = Options> {

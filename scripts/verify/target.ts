@@ -1,5 +1,6 @@
 /** The checked server, as git and the API reach it. */
 import { type Answer, askApi } from "../../test/harness/api.ts";
+import { UsageError } from "../command-line.ts";
 import { authorization } from "../../test/harness/authorization.ts";
 import { type GitResult, tryGit } from "../../test/harness/git.ts";
 
@@ -44,8 +45,8 @@ export class Target {
   /** Removes a repository that was made here.
    * @throws UnexpectedAnswer unless it is gone or never existed */
   async remove(path: string): Promise<void> {
-    this.#made.delete(path.split("/").at(-1)!);
     await this.demand(path, { method: "DELETE" }, [204, 404]);
+    this.#made.delete(path.split("/").at(-1)!);
   }
 
   /** Removes all that were made here, even after an interrupt; reports those that remain. */
@@ -124,4 +125,25 @@ const SHOWN_CHARACTERS = 300;
 /** An answer as an error, with all details that matter. */
 export function unexpected(method: string, path: string, status: number, text: string): UnexpectedAnswer {
   return new UnexpectedAnswer(`${method} ${path}: ${status} ${text.slice(0, SHOWN_CHARACTERS)}`);
+}
+
+/** Reads a server's URL.
+ * @throws UsageError if it is not one */
+export function readUrl(text: string): string {
+  if (!URL.canParse(text) || !/^https?:/.test(text)) throw new UsageError(`${text}: not the URL of a server`);
+  return new URL(text).origin;
+}
+
+/** Asks a server for something that only an administrator of the owner may read, with the token in
+ * HOLDFAST_TOKEN.
+ * @throws Error with the way out if it does not answer or refuses */
+export async function reachServer(url: string, owner: string): Promise<void> {
+  const { status, body } = await askApi({ url }, `/tokens?owner=${owner}`).catch((error: Error) => {
+    const reason = error.cause instanceof Error ? error.cause.message : error.message;
+    throw new Error(`${url} cannot be reached: ${reason}`, { cause: error });
+  });
+  if (status === 401 || status === 403)
+    throw new Error(`${url} needs a token that may administer all that "${owner}" owns: set HOLDFAST_TOKEN`);
+  if (status !== 200)
+    throw new Error(`${url} is not a Holdfast server: ${status} ${JSON.stringify(body).slice(0, 300)}`);
 }

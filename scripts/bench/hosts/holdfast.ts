@@ -6,7 +6,7 @@ import { askApi } from "../../../test/harness/api.ts";
 import { readTreeCpuSeconds, readUsage } from "../../../test/harness/process.ts";
 import { request } from "../../../test/harness/raw.ts";
 import { startServer } from "../../../test/harness/server.ts";
-import { UsageError } from "../../command-line.ts";
+import { reachServer, Target } from "../../verify/target.ts";
 import type { Host } from "./host.ts";
 
 /** Jobs due within this time follow directly from the work, and are waited for. A bundle, due after
@@ -16,51 +16,17 @@ const SOON_MS = 10_000;
 /** Longest wait for those jobs. */
 const JOBS_WAIT_MS = 60_000;
 
-/** A Holdfast server that was started elsewhere. */
-interface RunningServer {
-  /** Without a trailing slash. */
-  readonly url: string;
-  /** Its process, if it runs on this machine and its CPU must be read. */
-  readonly pid: number | null;
-}
-
-/** Reads a server's URL.
- * @throws UsageError if it is not one */
-export function readUrl(text: string): string {
-  if (!URL.canParse(text) || !/^https?:/.test(text)) throw new UsageError(`${text}: not the URL of a server`);
-  return new URL(text).origin;
-}
-
-/** Asks a server for something that only an administrator of the owner may read, with the token in
- * HOLDFAST_TOKEN.
- * @throws Error with the way out if it does not answer or refuses */
-export async function reachServer(url: string, owner: string): Promise<void> {
-  const { status, body } = await askApi({ url }, `/tokens?owner=${owner}`).catch((error: Error) => {
-    const reason = error.cause instanceof Error ? error.cause.message : error.message;
-    throw new Error(`${url} cannot be reached: ${reason}`, { cause: error });
-  });
-  if (status === 401 || status === 403)
-    throw new Error(`${url} needs a token that may administer all that "${owner}" owns: set HOLDFAST_TOKEN`);
-  if (status !== 200)
-    throw new Error(`${url} is not a Holdfast server: ${status} ${JSON.stringify(body).slice(0, 300)}`);
-}
-
 /** Starts Holdfast as deployed, on the real runtime.
  * @param limits lowered limits; the others keep their defaults */
 export async function startHoldfast(limits: Partial<Limits> = {}): Promise<Host> {
   const server = await startServer({
     vars: { MAX_BODY_BYTES: "", LIMITS: JSON.stringify({ quietMs: QUIET_MS, ...limits }) },
   });
-  let count = 0;
+  const target = new Target(server.url, "bench", server.pid);
   return {
-    makeRepository: async () => `${server.url}/bench/repository-${count++}.git`,
+    ...hostAt(target),
+    remove: (url) => target.remove(apiPathOf(url)),
     readCpuSeconds: () => server.readUsage().cpuSeconds,
-    maintain,
-    rest: waitForJobs,
-    async remove(url) {
-      const status = await removeHoldfast(url);
-      if (status >= 400) throw new Error(`the deletion of ${url} was answered with ${status}`);
-    },
     takeEvents: () => server.takeEvents(),
     readPeakMemoryBytes: () => server.readUsage().peakMemoryBytes,
     restart: () => server.restart(),
@@ -70,36 +36,30 @@ export async function startHoldfast(limits: Partial<Limits> = {}): Promise<Host>
 
 /** Uses a server that is already running. Closing deletes the repositories made there and leaves
  * the server running.
+ * @param url without a trailing slash
+ * @param pid its process, if it runs on this machine and its CPU must be read
  * @throws Error if it does not answer, or needs another token */
-export async function openHoldfast({ url, pid }: RunningServer): Promise<Host> {
+export async function openHoldfast(url: string, pid: number | null): Promise<Host> {
   await reachServer(url, "bench");
   const { status } = await request(`${url}/healthz`);
   if (status !== 200) throw new Error(`${url} is not a healthy Holdfast server: /healthz answered ${status}`);
-  // Names are unique to this run: repositories left by an earlier run do no harm.
-  const run = Date.now().toString(36);
-  const made: string[] = [];
+  const target = new Target(url, "bench", pid);
   return {
-    async makeRepository() {
-      made.push(`${url}/bench/${run}-${made.length}.git`);
-      return made.at(-1)!;
-    },
+    ...hostAt(target),
+    // What could not be deleted is reported at the end.
+    remove: (repository) => target.remove(apiPathOf(repository)).catch(() => undefined),
     readCpuSeconds: () => (pid === null ? Number.NaN : readTreeCpuSeconds(pid)),
-    maintain,
-    rest: waitForJobs,
-    async remove(repository) {
-      // What could not be deleted is reported at the end.
-      await removeHoldfast(repository);
-    },
     takeEvents: () => [],
     readPeakMemoryBytes: () => (pid === null ? null : readUsage(pid).peakMemoryBytes),
-    async close() {
-      for (const repository of made.splice(0)) {
-        const deleted = await removeHoldfast(repository);
-        // Missing: it was removed earlier, or making it failed.
-        if (deleted >= 400 && deleted !== 404)
-          console.error(`${repository} was not deleted: the server answered ${deleted}`);
-      }
-    },
+    close: () => target.removeAll(),
+  };
+}
+
+function hostAt(target: Target): Pick<Host, "makeRepository" | "maintain" | "rest"> {
+  return {
+    makeRepository: async () => target.newRepository().url,
+    maintain: async (url) => void (await target.demand(`${apiPathOf(url)}/maintenance`, { method: "POST" })),
+    rest: waitForJobs,
   };
 }
 
@@ -132,20 +92,11 @@ export async function makeWithoutWorktree(url: string): Promise<void> {
   await askHoldfast(url, `${path}/worktrees`, { method: "PUT", json: { branches: [] } });
 }
 
-/** @returns the answer's status */
-async function removeHoldfast(url: string): Promise<number> {
-  return (await askApi({ url: new URL(url).origin }, apiPathOf(url), { method: "DELETE" })).status;
-}
-
 /** The pending jobs of a repository.
  * @throws Error if the server refuses */
 export async function listJobs(url: string): Promise<readonly { readonly kind: string; readonly dueAt: string }[]> {
   const path = `${apiPathOf(url)}/maintenance`;
   return (await askHoldfast<{ jobs: { kind: string; dueAt: string }[] }>(url, path)).jobs;
-}
-
-async function maintain(url: string): Promise<void> {
-  await askHoldfast(url, `${apiPathOf(url)}/maintenance`, { method: "POST" });
 }
 
 /** @throws Error if jobs are still pending after the longest wait */

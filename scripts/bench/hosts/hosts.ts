@@ -7,8 +7,9 @@ import { startNative } from "../../../test/harness/native.ts";
 import { makeTempDir } from "../../../test/harness/temp-dir.ts";
 import { count, flag, type Options, text, type Values } from "../../options.ts";
 import type { Bench } from "../figures/bench.ts";
+import { readUrl } from "../../verify/target.ts";
 import { startApache } from "./apache.ts";
-import { openHoldfast, readUrl, startHoldfast } from "./holdfast.ts";
+import { openHoldfast, startHoldfast } from "./holdfast.ts";
 import type { Host } from "./host.ts";
 
 /** The options that choose the hosts. */
@@ -43,12 +44,12 @@ export async function openHosts(values: Values<typeof HOST_OPTIONS>, { stack }: 
     return host;
   };
   const startBeside = async (limits: Partial<Limits> = {}): Promise<Host> => keep(await startHoldfast(limits));
-  const running = values.url === undefined ? undefined : { url: values.url, pid: values.pid ?? null };
-  const holdfast = running === undefined ? await startBeside() : keep(await openHoldfast(running));
-  const own = { holdfast, ...(running === undefined ? { startBeside } : {}) };
-  const isHere = running === undefined || LOOPBACK.has(new URL(running.url).hostname);
-  if (!values["no-native"] && !isHere) console.error("The server is on another machine: native git is not measured.");
-  return { native: values["no-native"] || !isHere ? null : keep(await startNativeHost()), ...own };
+  const { url, pid = null, "no-native": isAlone } = values;
+  const holdfast = url === undefined ? await startBeside() : keep(await openHoldfast(url, pid));
+  const isHere = url === undefined || LOOPBACK.has(new URL(url).hostname);
+  if (!isAlone && !isHere) console.error("The server is on another machine: native git is not measured.");
+  const native = isAlone || !isHere ? null : keep(await startNativeHost());
+  return { native, holdfast, ...(url === undefined ? { startBeside } : {}) };
 }
 
 const LOOPBACK = new Set(["127.0.0.1", "localhost", "[::1]"]);
