@@ -1,10 +1,9 @@
 /** The commits that clients push. All push from one local repository, by ids, not by branches. */
 import { rmSync } from "node:fs";
-import { git, tryGit } from "../../test/harness/git.ts";
+import { COMMITTER } from "../../test/harness/fast-import.ts";
+import { git, gitBytes, tryGit } from "../../test/harness/git.ts";
 import type { Random } from "../../test/harness/random.ts";
 import { makeNoise, noiseText } from "../bench/work/subjects.ts";
-
-const COMMITTER = "committer Ada Example <ada@example.com>";
 
 /** Commits and their content in git itself. */
 export class LocalHistory {
@@ -53,9 +52,7 @@ export class LocalHistory {
       stream.push(`M 100644 inline ${path}\ndata ${text.length}\n${text}\n`);
     }
     stream.push("\nget-mark :1\n");
-    const { code, stdout, stderr } = await tryGit(this.dir, ["fast-import", "--quiet"], { stdin: stream.join("") });
-    if (code !== 0) throw new Error(`git fast-import ended with ${code}:\n${stderr}`);
-    return stdout.trim();
+    return (await gitBytes(this.dir, ["fast-import", "--quiet"], { stdin: stream.join("") })).toString().trim();
   }
 
   /** Whether the repository has an object. */
@@ -69,9 +66,7 @@ export class LocalHistory {
   }
 
   /** The bytes that a git command prints. */
-  async tellBytes(...args: readonly string[]): Promise<Buffer> {
-    const { code, stdoutBytes, stderr } = await tryGit(this.dir, args);
-    if (code !== 0) throw new Error(`git ${args.join(" ")} ended with ${code}:\n${stderr}`);
-    return stdoutBytes;
+  tellBytes(...args: readonly string[]): Promise<Buffer> {
+    return gitBytes(this.dir, args);
   }
 }

@@ -2,7 +2,7 @@
  * rarely have: every kind of ref, lines that merge repeatedly, a branch that is forced onto
  * another line, and sparse specifications. */
 import { join } from "node:path";
-import { git, tryGit } from "../../test/harness/git.ts";
+import { git, gitBytes, tryGit } from "../../test/harness/git.ts";
 import { makeTempDir } from "../../test/harness/temp-dir.ts";
 
 /** A history in two states, and the parts of it that the cases name. Ids are hexadecimal. */
@@ -125,7 +125,7 @@ async function addTags(dir: string, at: (distance: number) => string): Promise<v
 }
 
 async function writeBlob(dir: string, stdin: string): Promise<string> {
-  return (await tryGit(dir, ["hash-object", "-w", "--stdin"], { stdin })).stdout.trim();
+  return (await gitBytes(dir, ["hash-object", "-w", "--stdin"], { stdin })).toString().trim();
 }
 
 /** Adds a branch without history that contains sparse specifications.

@@ -121,40 +121,24 @@ interface State {
  * index-pack has verified the objects themselves. */
 const FULL_FSCK_OBJECTS = 5000;
 
-/** One side's client. */
-class Client {
-  readonly dir = makeTempDir("client");
-  readonly #url: string;
-
-  constructor(url: string) {
-    this.#url = url;
-  }
-
-  run(command: Command): Promise<GitResult> {
-    const args = command.map((argument) => (argument === "URL" ? this.#url : argument));
-    return tryGit(this.dir, args);
-  }
-
-  /** Reads the repository's state without fetching. */
-  async readState(): Promise<State> {
-    const gitDir = existsSync(join(this.dir, ".git")) ? join(this.dir, ".git") : this.dir;
-    const objects = await this.#look("cat-file", "--batch-all-objects", "--batch-check=%(objectname)");
-    const present = objects.split("\n").filter((line) => line.length === 40);
-    const quick = present.length > FULL_FSCK_OBJECTS ? ["--connectivity-only"] : [];
-    return {
-      refs: await git(this.dir, "for-each-ref", "--format=%(objectname) %(refname) %(symref)"),
-      shallow: existsSync(join(gitDir, "shallow")) ? sortLines(readFileSync(join(gitDir, "shallow"), "utf8")) : "",
-      reachable: await this.#look("rev-list", "--objects", "--no-object-names", "--all", "--missing=print"),
-      fsck: await this.#look("fsck", "--no-dangling", ...quick),
-      present: new Set(present),
-    };
-  }
-
-  async #look(...args: readonly string[]): Promise<string> {
+/** Reads a client's repository without fetching. */
+async function readState(dir: string): Promise<State> {
+  const look = async (...args: readonly string[]): Promise<string> => {
     // Git must not fetch missing objects in order to read them.
-    const { code, stdout, stderr } = await tryGit(this.dir, ["-c", "protocol.allow=never", ...args]);
+    const { code, stdout, stderr } = await tryGit(dir, ["-c", "protocol.allow=never", ...args]);
     return `exit code ${code}\n${sortLines(stdout)}\n${sortLines(stderr)}`;
-  }
+  };
+  const shallow = join(existsSync(join(dir, ".git")) ? join(dir, ".git") : dir, "shallow");
+  const objects = await look("cat-file", "--batch-all-objects", "--batch-check=%(objectname)");
+  const present = objects.split("\n").filter((line) => line.length === 40);
+  const quick = present.length > FULL_FSCK_OBJECTS ? ["--connectivity-only"] : [];
+  return {
+    refs: await git(dir, "for-each-ref", "--format=%(objectname) %(refname) %(symref)"),
+    shallow: existsSync(shallow) ? sortLines(readFileSync(shallow, "utf8")) : "",
+    reachable: await look("rev-list", "--objects", "--no-object-names", "--all", "--missing=print"),
+    fsck: await look("fsck", "--no-dangling", ...quick),
+    present: new Set(present),
+  };
 }
 
 function sortLines(text: string): string {
@@ -165,7 +149,9 @@ function sortLines(text: string): string {
 class PairedClient {
   readonly #historyDir: string;
   readonly #filters: readonly string[];
-  readonly #clients: Pair<Client>;
+  readonly #urls: Pair<string>;
+  /** The clients' folders. */
+  readonly #dirs: Pair<string> = { holdfast: makeTempDir("client"), native: makeTempDir("client") };
   readonly #tally: Tally;
   /** Ids of all refs that the clients have ever had. */
   readonly #had = new Set<string>();
@@ -178,7 +164,7 @@ class PairedClient {
   constructor(commands: readonly Command[], urls: Pair<string>, historyDir: string, tally: Tally) {
     this.#filters = commands.flat().flatMap(listFilters);
     this.#historyDir = historyDir;
-    this.#clients = { holdfast: new Client(urls.holdfast), native: new Client(urls.native) };
+    this.#urls = urls;
     this.#tally = tally;
   }
 
@@ -190,22 +176,28 @@ class PairedClient {
 
   /** Removes the clients. */
   finish(): void {
-    for (const { dir } of [this.#clients.holdfast, this.#clients.native]) rmSync(dir, { recursive: true });
+    for (const dir of [this.#dirs.holdfast, this.#dirs.native]) rmSync(dir, { recursive: true });
     this.#tally.count(this.#isRefused ? "cases that both refuse" : "cases that both serve");
   }
 
   async #step(command: Command): Promise<void> {
-    const { holdfast, native } = this.#clients;
+    const run = (side: keyof Pair<string>): Promise<GitResult> =>
+      tryGit(
+        this.#dirs[side],
+        command.map((argument) => (argument === "URL" ? this.#urls[side] : argument)),
+      );
     const verb = command.find((word) => /^[a-z-]+$/.test(word) && word !== "-c")!;
-    const actual = await this.#tally.time(verb, () => holdfast.run(command));
-    const expected = await this.#tally.time(`${verb}, git's server`, () => native.run(command));
+    const actual = await this.#tally.time(verb, () => run("holdfast"));
+    const expected = await this.#tally.time(`${verb}, git's server`, () => run("native"));
     const after = `after git ${command.join(" ")}`;
     if ((actual.code === 0) !== (expected.code === 0))
       throw new WrongAnswer(`${after}: ${describeEnd(actual)}, and with git's server ${describeEnd(expected)}`);
     const differences = [differ("output", actual.stdout.split("\n"), expected.stdout.split("\n"))];
     this.#isRefused = expected.code !== 0;
     if (!this.#isRefused || !command.includes("clone"))
-      differences.push(...(await this.#compare(await holdfast.readState(), await native.readState())));
+      differences.push(
+        ...(await this.#compare(await readState(this.#dirs.holdfast), await readState(this.#dirs.native))),
+      );
     const told = differences.filter((one) => one !== null);
     if (told.length > 0) throw new WrongAnswer(`${after}: ${told.join("; ")}`);
   }

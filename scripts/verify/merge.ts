@@ -3,7 +3,7 @@ import { fromHex } from "../../src/format/oid.ts";
 import { mergeCommits } from "../../src/repository/merge/merge-commits.ts";
 import { OpenRepository } from "../../src/repository/objects/open-repository.ts";
 import { NewObjects } from "../../src/repository/publish/new-objects.ts";
-import { git, tryGit } from "../../test/harness/git.ts";
+import { git, gitBytes, tryGit } from "../../test/harness/git.ts";
 import { Random } from "../../test/harness/random.ts";
 import { ANYONE } from "../../test/harness/requester.ts";
 import { mergeByGit, outcomeOf } from "../../test/repository/merge/merge-outcome.ts";
@@ -36,7 +36,7 @@ commits; trees of five, so that there are two merge bases.`,
   },
   async run(run, { cases, distance, seed, git: program }, [source]) {
     const dir = await run.openHistory(source!);
-    const pairs = await new PairMaker(dir, new Random(seed)).make(cases, distance);
+    const pairs = await makePairs(dir, new Random(seed), cases, distance);
     const pushed = new PushedRepository();
     const refs = pairs.flatMap(({ ours, theirs }) => [ours, theirs].map((oid) => [`refs/heads/${oid}`, oid]));
     await pushed.pushFrom(dir, Object.fromEntries(refs) as Record<string, string>);
@@ -59,61 +59,49 @@ commits; trees of five, so that there are two merge bases.`,
 });
 
 /** Makes commits whose merge bases have the trees of other commits. */
-class PairMaker {
-  readonly #dir: string;
-  readonly #random: Random;
-
-  constructor(dir: string, random: Random) {
-    this.#dir = dir;
-    this.#random = random;
-  }
-
-  async make(cases: number, distance: number): Promise<Pair[]> {
-    const random = this.#random;
-    const commits = (await git(this.#dir, "rev-list", "--all", "--topo-order")).split("\n");
-    const pairs = await this.#findMerges(cases);
-    for (let i = 0; i < cases; i++) {
-      showProgress(`making merges: ${i} of ${cases}`);
-      const picked = random.pick(commits);
-      const { code, stdout } = await tryGit(this.#dir, ["rev-parse", "--verify", "-q", `${picked}^1`]);
-      const [base, theirs] = random.shuffled([code === 0 ? stdout.trim() : picked, picked]);
-      pairs.push(await this.#fork("a commit picked or reverted", base!, random.pick(commits), theirs!));
-
-      const start = random.below(commits.length);
-      const near = (): string => commits[Math.min(commits.length - 1, start + random.below(distance))]!;
-      pairs.push(await this.#fork("three trees at random", near(), near(), near()));
-
-      const origin = await this.#commit(near());
-      const bases = [await this.#commit(near(), origin), await this.#commit(near(), origin)];
-      const sides = [await this.#commit(near(), ...bases), await this.#commit(near(), ...bases.toReversed())];
-      pairs.push({ kind: "two merge bases", ours: sides[0]!, theirs: sides[1]! });
-    }
-    return pairs;
-  }
-
-  async #findMerges(most: number): Promise<Pair[]> {
-    const merges = (await git(this.#dir, "rev-list", "--all", "--merges", "--parents")).split("\n").filter(Boolean);
-    const pairs: Pair[] = [];
-    for (const line of this.#random.shuffled(merges)) {
-      if (pairs.length === most) break;
-      const [, ours, theirs] = line.split(" ") as [string, string, string];
-      const related = await tryGit(this.#dir, ["merge-base", ours, theirs]);
-      if (related.code === 0) pairs.push({ kind: "parents of a merge", ours, theirs });
-    }
-    return pairs;
-  }
-
-  async #fork(kind: string, base: string, ours: string, theirs: string): Promise<Pair> {
-    const root = await this.#commit(base);
-    return { kind, ours: await this.#commit(ours, root), theirs: await this.#commit(theirs, root) };
-  }
-
+async function makePairs(dir: string, random: Random, cases: number, distance: number): Promise<Pair[]> {
+  const commits = (await git(dir, "rev-list", "--all", "--topo-order")).split("\n");
+  const pairs = await findMerges(dir, random, cases);
   /** Makes a commit with another one's tree. */
-  async #commit(like: string, ...parents: readonly string[]): Promise<string> {
-    const tree = await git(this.#dir, "rev-parse", `${like}^{tree}`);
+  const commit = async (like: string, ...parents: readonly string[]): Promise<string> => {
+    const tree = await git(dir, "rev-parse", `${like}^{tree}`);
     const lines = [`tree ${tree}`, ...parents.map((parent) => `parent ${parent}`), `author ${PERSON}`];
     // The random message makes commits with the same tree and parents differ.
-    const stdin = `${lines.join("\n")}\ncommitter ${PERSON}\n\n${this.#random.below(2 ** 31)}\n`;
-    return (await tryGit(this.#dir, ["hash-object", "-t", "commit", "-w", "--stdin"], { stdin })).stdout.trim();
+    const stdin = `${lines.join("\n")}\ncommitter ${PERSON}\n\n${random.below(2 ** 31)}\n`;
+    return (await gitBytes(dir, ["hash-object", "-t", "commit", "-w", "--stdin"], { stdin })).toString().trim();
+  };
+  const fork = async (kind: string, base: string, ours: string, theirs: string): Promise<Pair> => {
+    const root = await commit(base);
+    return { kind, ours: await commit(ours, root), theirs: await commit(theirs, root) };
+  };
+  for (let i = 0; i < cases; i++) {
+    showProgress(`making merges: ${i} of ${cases}`);
+    const picked = random.pick(commits);
+    const { code, stdout } = await tryGit(dir, ["rev-parse", "--verify", "-q", `${picked}^1`]);
+    const [base, theirs] = random.shuffled([code === 0 ? stdout.trim() : picked, picked]);
+    pairs.push(await fork("a commit picked or reverted", base!, random.pick(commits), theirs!));
+
+    const start = random.below(commits.length);
+    const near = (): string => commits[Math.min(commits.length - 1, start + random.below(distance))]!;
+    pairs.push(await fork("three trees at random", near(), near(), near()));
+
+    const origin = await commit(near());
+    const bases = [await commit(near(), origin), await commit(near(), origin)];
+    const sides = [await commit(near(), ...bases), await commit(near(), ...bases.toReversed())];
+    pairs.push({ kind: "two merge bases", ours: sides[0]!, theirs: sides[1]! });
   }
+  return pairs;
+}
+
+/** Some of the history's own merges. */
+async function findMerges(dir: string, random: Random, most: number): Promise<Pair[]> {
+  const merges = (await git(dir, "rev-list", "--all", "--merges", "--parents")).split("\n").filter(Boolean);
+  const pairs: Pair[] = [];
+  for (const line of random.shuffled(merges)) {
+    if (pairs.length === most) break;
+    const [, ours, theirs] = line.split(" ") as [string, string, string];
+    const related = await tryGit(dir, ["merge-base", ours, theirs]);
+    if (related.code === 0) pairs.push({ kind: "parents of a merge", ours, theirs });
+  }
+  return pairs;
 }

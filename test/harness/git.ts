@@ -81,9 +81,16 @@ export async function tryGit(cwd: string, args: readonly string[], input: GitInp
  * @returns its standard output without the trailing newline
  * @throws Error with its standard error if it fails */
 export async function git(cwd: string, ...args: readonly string[]): Promise<string> {
-  const { code, stdout, stderr } = await tryGit(cwd, args);
+  return (await gitBytes(cwd, args)).toString().replace(/\n$/, "");
+}
+
+/** Runs git.
+ * @returns the bytes of its standard output
+ * @throws Error with its standard error if it fails */
+export async function gitBytes(cwd: string, args: readonly string[], input: GitInput = {}): Promise<Buffer> {
+  const { code, stdoutBytes, stderr } = await tryGit(cwd, args, input);
   if (code !== 0) throw new Error(`git ${args.join(" ")} ended with ${code}:\n${stderr}`);
-  return stdout.replace(/\n$/, "");
+  return stdoutBytes;
 }
 
 /** Creates an empty repository in a directory of its own.

@@ -1,4 +1,5 @@
-import { git, makeRepository, tryGit } from "./git.ts";
+import { fastImport } from "./fast-import.ts";
+import { git, makeRepository } from "./git.ts";
 
 /** The shape of a generated history. */
 export interface HistoryShape {
@@ -25,8 +26,7 @@ export interface HistoryShape {
  * @see git-fast-import(1) */
 export async function makeHistory(shape: HistoryShape): Promise<string> {
   const dir = await makeRepository("history.git", "--bare");
-  const { code, stderr } = await tryGit(dir, ["fast-import", "--quiet"], { stdin: new History(shape).write() });
-  if (code !== 0) throw new Error(`git fast-import ended with ${code}:\n${stderr}`);
+  await fastImport(dir, new History(shape).write());
   await git(dir, "symbolic-ref", "HEAD", "refs/heads/main");
   return dir;
 }

@@ -1,4 +1,5 @@
-import { git, makeRepository, tryGit } from "./git.ts";
+import { fastImport } from "./fast-import.ts";
+import { git, makeRepository } from "./git.ts";
 import { Random } from "./random.ts";
 
 /** The shape of a long history. The same shape gives the same object ids on every machine. */
@@ -43,8 +44,7 @@ interface OpenBranch {
  * @returns its path */
 export async function makeLongHistory(shape: LongHistoryShape): Promise<string> {
   const dir = await makeRepository("long.git", "--bare");
-  const { code, stderr } = await tryGit(dir, ["fast-import", "--quiet"], { stdin: new LongHistory(shape).write() });
-  if (code !== 0) throw new Error(`git fast-import ended with ${code}:\n${stderr}`);
+  await fastImport(dir, new LongHistory(shape).write());
   await git(dir, "symbolic-ref", "HEAD", "refs/heads/main");
   return dir;
 }

@@ -8,7 +8,7 @@ import { build } from "esbuild";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { type ObjectType, toTypeNumber } from "../../../src/format/object.ts";
 import { PROJECT } from "../../../test/harness/build.ts";
-import { git, type GitInput, tryGit } from "../../../test/harness/git.ts";
+import { git, gitBytes } from "../../../test/harness/git.ts";
 import { hashObject } from "../../../test/harness/raw.ts";
 import { findFreePort } from "../../../test/harness/server.ts";
 import { makeTempDir } from "../../../test/harness/temp-dir.ts";
@@ -168,13 +168,13 @@ interface Content {
  * @param mostBytes of `ct`, `blob` and `noise` each */
 export async function makeCorpora({ dir }: Subject, mostBytes: number): Promise<Corpus[]> {
   const oids = await listOids(dir);
-  const objects = readBatch(await run(dir, ["cat-file", "--batch"], { stdin: `${oids.join("\n")}\n` }));
+  const objects = readBatch(await gitBytes(dir, ["cat-file", "--batch"], { stdin: `${oids.join("\n")}\n` }));
   const ofTypes = (...types: readonly ObjectType[]): Content[] => {
     let sum = 0;
     return objects.filter(({ type, content }) => types.includes(type) && (sum += content.length) <= mostBytes);
   };
   const sets = { ct: ofTypes("commit", "tree"), blob: ofTypes("blob"), noise: makeNoiseBlobs(mostBytes) };
-  const pack = await run(dir, ["pack-objects", "-q", "--all", "--revs", "--stdout", "--delta-base-offset"]);
+  const pack = await gitBytes(dir, ["pack-objects", "-q", "--all", "--revs", "--stdout", "--delta-base-offset"]);
   return [
     {
       work: "index",
@@ -203,14 +203,8 @@ function toCorpus(work: CodecWork, name: string, contents: readonly Content[]): 
   };
 }
 
-async function run(dir: string, args: readonly string[], input: GitInput = {}): Promise<Buffer> {
-  const { code, stdoutBytes, stderr } = await tryGit(dir, args, input);
-  if (code !== 0) throw new Error(`git ${args[0]} ended with ${code}:\n${stderr}`);
-  return stdoutBytes;
-}
-
 async function listOids(dir: string): Promise<string[]> {
-  const listed = await run(dir, ["rev-list", "--all", "--objects", "--no-object-names"]);
+  const listed = await gitBytes(dir, ["rev-list", "--all", "--objects", "--no-object-names"]);
   return [...new Set(listed.toString().trimEnd().split("\n"))];
 }
 

@@ -1,10 +1,10 @@
 /** Holdfast's Git core beside native git: whole histories. */
 import { git } from "../../../test/harness/git.ts";
+import { fetchCommand } from "../../../test/harness/raw-fetch.ts";
 import { parts } from "../../options.ts";
 import { type Bench, BUNDLE, defineCase, rounds } from "../figures/bench.ts";
 import { type Host, measureClone, measureCost, measureRaw, pushNew } from "../hosts/host.ts";
 import { HOST_OPTIONS, type Hosts, listHosts, onEach, openHosts } from "../hosts/hosts.ts";
-import { fetchCommand } from "../work/raw-fetch.ts";
 import { makeNoise, openSubjects, type Subject } from "../work/subjects.ts";
 
 const NOISE_FILES = [1000, 5000];

@@ -2,6 +2,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { git } from "../../../test/harness/git.ts";
+import { fetchCommand, lsRefsCommand, type RawCommand } from "../../../test/harness/raw-fetch.ts";
 import { makeTempDir } from "../../../test/harness/temp-dir.ts";
 import { count, counts, parts } from "../../options.ts";
 import { type Bench, BUNDLE, defineCase, rounds, toTurns, type Turn } from "../figures/bench.ts";
@@ -9,7 +10,6 @@ import type { Measures } from "../figures/sample.ts";
 import { listNumbers } from "../hosts/holdfast.ts";
 import { type Host, measureClone, measureRaw, pushNew, readMemory } from "../hosts/host.ts";
 import { HOST_OPTIONS, type Hosts, listHosts, onEach, openHosts } from "../hosts/hosts.ts";
-import { fetchCommand, lsRefsCommand, type RawCommand } from "../work/raw-fetch.ts";
 import { makeSmallPushes, sendSmallPush } from "../work/small-pushes.ts";
 import { findTip, makeBranches, makeLongHistory, openSubjects, type Subject } from "../work/subjects.ts";
 

@@ -3,13 +3,13 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { git } from "../../../test/harness/git.ts";
+import { fetchCommand, sendRaw } from "../../../test/harness/raw-fetch.ts";
 import { makeTempDir } from "../../../test/harness/temp-dir.ts";
 import { count, counts } from "../../options.ts";
 import { allOf, defineCase } from "../figures/bench.ts";
 import type { Measures } from "../figures/sample.ts";
 import type { Host } from "../hosts/host.ts";
 import { HOST_OPTIONS, openHosts } from "../hosts/hosts.ts";
-import { fetchCommand, sendRaw } from "../work/raw-fetch.ts";
 import type { Subject } from "../work/subjects.ts";
 import { checkFetched, makeSize, noteWorks, type Size, type Works } from "./quick.ts";
 

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Limits } from "../../../src/format/configured-limits.ts";
 import { chooseGit } from "../../../test/harness/chosen-git.ts";
 import { git, tryGit } from "../../../test/harness/git.ts";
+import { fetchCommand, type RawCommand, sendRaw } from "../../../test/harness/raw-fetch.ts";
 import { decodeLines, DELIM, encodePkt, FLUSH, request } from "../../../test/harness/raw.ts";
 import { makeTempDir } from "../../../test/harness/temp-dir.ts";
 import { counts, parts } from "../../options.ts";
@@ -13,7 +14,6 @@ import type { Measures, Work } from "../figures/sample.ts";
 import { listJobs } from "../hosts/holdfast.ts";
 import { type Host, measureCost, pushNew, readMemory } from "../hosts/host.ts";
 import { HOST_OPTIONS, type Hosts, onEach, openHosts } from "../hosts/hosts.ts";
-import { fetchCommand, type RawCommand, sendRaw } from "../work/raw-fetch.ts";
 import { findTip, openSubjects, type Subject } from "../work/subjects.ts";
 
 /** What the clients of a storm do. */

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RepositoryEvent } from "../../../src/repository/state/repository-event.ts";
 import { git } from "../../../test/harness/git.ts";
+import { type RawCommand, sendRaw } from "../../../test/harness/raw-fetch.ts";
 import { makeTempDir } from "../../../test/harness/temp-dir.ts";
-import { type RawCommand, sendRaw } from "../work/raw-fetch.ts";
 
 /** A running Git host. */
 export interface Host {

@@ -2,13 +2,13 @@
 import { rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { Limits } from "../../../src/format/configured-limits.ts";
+import { startApache } from "../../../test/harness/apache.ts";
 import { git } from "../../../test/harness/git.ts";
 import { startNative } from "../../../test/harness/native.ts";
 import { makeTempDir } from "../../../test/harness/temp-dir.ts";
 import { count, flag, type Options, text, type Values } from "../../options.ts";
-import type { Bench } from "../figures/bench.ts";
 import { readUrl } from "../../verify/target.ts";
-import { startApache } from "./apache.ts";
+import type { Bench } from "../figures/bench.ts";
 import { openHoldfast, startHoldfast } from "./holdfast.ts";
 import type { Host } from "./host.ts";
 

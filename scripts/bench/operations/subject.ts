@@ -1,7 +1,7 @@
 /** A repository for the scenarios: its local side, and its address on the server. */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { git, tryGit } from "../../../test/harness/git.ts";
+import { git, gitBytes } from "../../../test/harness/git.ts";
 import type { MeteredServer } from "../../../test/harness/metered/server.ts";
 import { makeTempDir } from "../../../test/harness/temp-dir.ts";
 import { findBundle } from "../cases/storm.ts";
@@ -45,8 +45,7 @@ export class PushedSubject {
   async makeTags(count: number): Promise<void> {
     const tip = await git(this.#subject.dir, "rev-parse", "main");
     const stdin = Array.from({ length: count }, (_, index) => `create refs/tags/tag-${index} ${tip}\n`).join("");
-    const { code, stderr } = await tryGit(this.#subject.dir, ["update-ref", "--stdin"], { stdin });
-    if (code !== 0) throw new Error(`git update-ref ended with ${code}:\n${stderr}`);
+    await gitBytes(this.#subject.dir, ["update-ref", "--stdin"], { stdin });
   }
 
   /** Another 8 KB of base64 noise. */

@@ -1,10 +1,10 @@
 /** The loads that a server is profiled under. */
 import { askApi } from "../../../test/harness/api.ts";
 import { git } from "../../../test/harness/git.ts";
+import { fetchCommand, sendRaw } from "../../../test/harness/raw-fetch.ts";
 import { tryHelper } from "../../../test/harness/remote-helper.ts";
 import { allOf } from "../figures/bench.ts";
 import { makeStoreSource, pathOf } from "../store/edits.ts";
-import { fetchCommand, sendRaw } from "../work/raw-fetch.ts";
 import { listRoutes, timeRequest } from "../work/routes.ts";
 import { makeSmallPushes, sendSmallPush, type SmallPush } from "../work/small-pushes.ts";
 import { findTip, openSubjects } from "../work/subjects.ts";

@@ -1,5 +1,5 @@
 /** The files of a store at the beginning, and the changes that writers make. */
-import { formatCommit, importStream } from "../work/subjects.ts";
+import { formatCommit, importStream } from "../../../test/harness/fast-import.ts";
 
 /** How files are distributed, and who saves them. */
 export interface Shape {

@@ -1,9 +1,9 @@
 /** Very many small commits, each as a thin pack made by git, as a client would send it. */
 import { join } from "node:path";
-import { git, tryGit } from "../../../test/harness/git.ts";
+import { git, gitBytes } from "../../../test/harness/git.ts";
 import { sendPush } from "../../../test/harness/raw-push.ts";
 import { makeTempDir } from "../../../test/harness/temp-dir.ts";
-import { fastImport, formatCommit } from "./subjects.ts";
+import { fastImport, formatCommit } from "../../../test/harness/fast-import.ts";
 
 /** One push. */
 export interface SmallPush {
@@ -40,7 +40,7 @@ export async function* makeSmallPushes(dir: string, tip: string, count: number):
     await fastImport(made, commits.join(""));
     for (const oid of (await git(made, "rev-list", "--reverse", `${old}..${REF}`)).split("\n")) {
       const options = ["pack-objects", "-q", "--thin", "--revs", "--stdout", "--delta-base-offset"];
-      const { stdoutBytes: pack } = await tryGit(made, options, { stdin: `${oid}\n^${old}\n` });
+      const pack = await gitBytes(made, options, { stdin: `${oid}\n^${old}\n` });
       yield { old, new: oid, pack };
       old = oid;
     }

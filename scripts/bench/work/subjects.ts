@@ -1,10 +1,8 @@
 /** The repositories that are pushed and fetched. */
-import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { once } from "node:events";
 import { basename, join } from "node:path";
-import { pipeline } from "node:stream/promises";
-import { git, gitEnv, makeRepository, tryGit } from "../../../test/harness/git.ts";
+import { COMMITTER, fastImport, formatCommit, importStream } from "../../../test/harness/fast-import.ts";
+import { git, makeRepository } from "../../../test/harness/git.ts";
 import { makeHistory } from "../../../test/harness/history.ts";
 import { makeTempDir } from "../../../test/harness/temp-dir.ts";
 
@@ -66,18 +64,6 @@ export async function addCommit({ dir }: Subject, branch: string, path: string, 
   await fastImport(dir, `${head}M 100644 inline ${path}\ndata ${text.length}\n${text}\n`);
 }
 
-/** Feeds a stream to git fast-import in a repository.
- * @throws Error with git's message */
-export async function fastImport(dir: string, stdin: string, config = "core.bare=true"): Promise<void> {
-  const { code, stderr } = await tryGit(dir, ["-c", config, "fast-import", "--quiet"], { stdin });
-  if (code !== 0) throw new Error(`git fast-import ended with ${code}:\n${stderr}`);
-}
-
-const COMMITTER = "committer Ada Example <ada@example.com>";
-
-/** How much of a fast-import stream is generated at a time. */
-const PIECE_BYTES = 1024 * 1024;
-
 /** Makes a linear history of small trees: 40 files in 8 folders. Each commit changes one file. */
 export async function makeLongHistory(commits: number): Promise<Subject> {
   const dir = await importStream(function* () {
@@ -101,51 +87,4 @@ export async function makeBranches(branches: number): Promise<Subject> {
     }
   });
   return { name: `${branches} branches`, dir };
-}
-
-/** A commit of a fast-import stream, on top of its branch.
- * @param files ASCII
- * @param parent needed where the stream itself does not determine it */
-export function formatCommit(
-  branch: string,
-  number: number,
-  files: readonly (readonly [path: string, text: string])[],
-  parent?: string,
-): string {
-  const message = `Commit ${number}\n`;
-  const changes = files.map(([path, text]) => `M 100644 inline ${path}\ndata ${text.length}\n${text}\n`);
-  return [
-    `commit refs/heads/${branch}\n${COMMITTER} ${1_500_000_000 + 60 * number} +0000\n`,
-    `data ${message.length}\n${message}`,
-    parent === undefined ? "" : `from ${parent}\n`,
-    ...changes,
-    "\n",
-  ].join("");
-}
-
-/** Makes a bare repository from a fast-import stream.
- * @returns its path */
-export async function importStream(write: () => Iterable<string>): Promise<string> {
-  const dir = await makeRepository("imported.git", "--bare");
-  const child = spawn("git", ["fast-import", "--quiet"], {
-    cwd: dir,
-    env: gitEnv(),
-    stdio: ["pipe", "ignore", "inherit"],
-  });
-  const ended = once(child, "close");
-  await pipeline(joinPieces(write()), child.stdin);
-  const [code] = (await ended) as [number];
-  if (code !== 0) throw new Error(`git fast-import ended with ${code}`);
-  return dir;
-}
-
-function* joinPieces(texts: Iterable<string>): Generator<string> {
-  let piece = "";
-  for (const text of texts) {
-    piece += text;
-    if (piece.length < PIECE_BYTES) continue;
-    yield piece;
-    piece = "";
-  }
-  yield piece;
 }

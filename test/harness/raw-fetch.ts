@@ -3,8 +3,8 @@
 import { connect } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { gzipSync } from "node:zlib";
-import { authorization } from "../../../test/harness/authorization.ts";
-import { DELIM, encodePkt, FLUSH } from "../../../test/harness/raw.ts";
+import { authorization } from "./authorization.ts";
+import { DELIM, encodePkt, FLUSH } from "./raw.ts";
 
 /** The measures of one response. */
 interface RawFetch {

@@ -5,11 +5,11 @@ import { once } from "node:events";
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { git, gitEnv } from "../../../test/harness/git.ts";
-import type { NativeServer } from "../../../test/harness/native.ts";
-import { findFreePort } from "../../../test/harness/server.ts";
-import { makeTempDir } from "../../../test/harness/temp-dir.ts";
-import { readTreeCpuSeconds } from "../../../test/harness/process.ts";
+import { git, gitEnv } from "./git.ts";
+import type { NativeServer } from "./native.ts";
+import { readTreeCpuSeconds } from "./process.ts";
+import { findFreePort } from "./server.ts";
+import { makeTempDir } from "./temp-dir.ts";
 
 /** Where a distribution installs Apache, and the user it runs as. */
 interface Installation {
