@@ -1,12 +1,10 @@
 /** `npm run bench`: measures Holdfast, and native git where it is installed. */
 import setUp from "../test/harness/build.ts";
 import { codec } from "./bench/cases/codec.ts";
-import { core } from "./bench/cases/core.ts";
-import { fetchCase } from "./bench/cases/fetch.ts";
-import { follow } from "./bench/cases/follow.ts";
+import { core, fetchCase } from "./bench/cases/fetch.ts";
 import { lfs } from "./bench/cases/lfs.ts";
 import { pages } from "./bench/cases/pages.ts";
-import { quick } from "./bench/cases/quick.ts";
+import { follow, quick } from "./bench/cases/quick.ts";
 import { rest } from "./bench/cases/rest.ts";
 import { storm } from "./bench/cases/storm.ts";
 import { Bench, type Case, COMMON, INTERRUPTED } from "./bench/figures/bench.ts";

@@ -6,9 +6,8 @@ import { count, counts, flag, parts, text } from "../options.ts";
 import { type Check, defineCheck, SERVER } from "../verify/check.ts";
 import { showProgress, type Tally } from "../verify/report.ts";
 import type { Target } from "../verify/target.ts";
-import { LocalHistory } from "./local-history.ts";
 import { PHASES, type Scale } from "./phases.ts";
-import { checkAtEnd, MAIN, StressedRepository } from "./stressed-repository.ts";
+import { checkAtEnd, LocalHistory, MAIN, StressedRepository } from "./stressed-repository.ts";
 
 type Phase = keyof typeof PHASES;
 

@@ -4,8 +4,7 @@ import type { Random } from "../../test/harness/random.ts";
 import { hashObject } from "../../test/harness/raw.ts";
 import { demandSame, WrongAnswer } from "../verify/report.ts";
 import { unexpected } from "../verify/target.ts";
-import type { LocalHistory } from "./local-history.ts";
-import { MAIN, type StressedRepository } from "./stressed-repository.ts";
+import { type LocalHistory, MAIN, type StressedRepository } from "./stressed-repository.ts";
 
 /** The author of what is made by the API. */
 export const AUTHOR = { name: "Ada Example", email: "ada@example.com" };

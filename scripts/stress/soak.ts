@@ -7,9 +7,8 @@ import { count, flag, text } from "../options.ts";
 import { defineCheck, SERVER } from "../verify/check.ts";
 import { showProgress } from "../verify/report.ts";
 import { unexpected } from "../verify/target.ts";
-import { LocalHistory } from "./local-history.ts";
 import { AUTHOR, fetchCommit, readSeen, RestClient, type SeenCommits } from "./rest-client.ts";
-import { checkAtEnd, MAIN, StressedRepository } from "./stressed-repository.ts";
+import { checkAtEnd, LocalHistory, MAIN, StressedRepository } from "./stressed-repository.ts";
 
 /** Small, because there are many repositories. */
 const FILES = 20;

@@ -1,8 +1,5 @@
 /** Runs Git clients that share no code with git, with Holdfast and with git's own server. */
-import { copyFileSync, existsSync, mkdirSync } from "node:fs";
-import { join } from "node:path";
-import { ISOMORPHIC_GIT } from "../../test/foreign/isomorphic-git.ts";
-import { programClient, runProgram } from "../../test/foreign/program.ts";
+import { CLIENTS } from "../../test/foreign/clients.ts";
 import { type ForeignClient, type Work, WORKS } from "../../test/foreign/works.ts";
 import { git } from "../../test/harness/git.ts";
 import { startNative } from "../../test/harness/native.ts";
@@ -11,51 +8,6 @@ import { UsageError } from "../command-line.ts";
 import { text } from "../options.ts";
 import { defineCheck, SERVER } from "./check.ts";
 import { showProgress } from "./report.ts";
-
-const FOREIGN = join(import.meta.dirname, "../../test/foreign");
-
-/** Installs each client.
- * @param dir where */
-const CLIENTS: Readonly<Record<string, (dir: string) => Promise<ForeignClient>>> = {
-  "isomorphic-git": async () => ISOMORPHIC_GIT,
-  pygit2: (dir) => installPython(dir, "pygit2"),
-  dulwich: (dir) => installPython(dir, "dulwich"),
-  async "go-git"(dir) {
-    const program = join(dir, "go-client");
-    const build = ["go", "build", "-mod=readonly", "-o", program, "."];
-    if (!existsSync(program)) await install(build, join(FOREIGN, "go-git"));
-    return programClient("go-git", [program]);
-  },
-  async gix(dir) {
-    const program = join(dir, "target/debug/holdfast-foreign");
-    if (!existsSync(program)) {
-      // The lock file is not committed, because it names Cargo's registry; Cargo writes it here.
-      mkdirSync(join(dir, "gix/src"), { recursive: true });
-      for (const file of ["Cargo.toml", "src/main.rs"])
-        copyFileSync(join(FOREIGN, "gix", file), join(dir, "gix", file));
-      await install(["cargo", "build", "--target-dir", join(dir, "target")], join(dir, "gix"));
-    }
-    return programClient("gix", [program]);
-  },
-};
-
-/** Both Python clients use one environment. */
-async function installPython(dir: string, name: string): Promise<ForeignClient> {
-  const python = join(dir, "python/bin/python");
-  if (!existsSync(python)) {
-    await install(["python3", "-m", "venv", join(dir, "python")], dir);
-    await install(
-      [python, "-m", "pip", "install", "--require-hashes", "-r", join(FOREIGN, "python/requirements.txt")],
-      dir,
-    );
-  }
-  return programClient(name, [python, join(FOREIGN, `python/${name}_client.py`)]);
-}
-
-/** Installs or builds, with the user's whole environment for access to the network. */
-function install(command: readonly string[], cwd: string): Promise<void> {
-  return runProgram(command, { env: process.env, cwd });
-}
 
 /** @returns null if it succeeded, else the error */
 async function tryWork({ run }: Work, client: ForeignClient, url: string): Promise<string | null> {

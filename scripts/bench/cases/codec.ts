@@ -15,7 +15,8 @@ import { makeTempDir } from "../../../test/harness/temp-dir.ts";
 import { count } from "../../options.ts";
 import { type Bench, BUNDLE, defineCase, rounds } from "../figures/bench.ts";
 import type { Measures } from "../figures/sample.ts";
-import { noiseText, openSubjects, type Subject } from "../work/subjects.ts";
+import { noiseText, type Subject } from "../../../test/harness/fast-import.ts";
+import { openSubjects } from "../work/subjects.ts";
 
 /** The implementations of each operation inside workerd. */
 const IMPLEMENTATIONS: Readonly<Record<CodecWork, readonly string[]>> = {

@@ -1,4 +1,4 @@
-/** Fetches of long histories, of many branches, and after very many pushes. */
+/** Pushes and fetches of whole histories, of long ones, of many branches, after very many pushes. */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { git } from "../../../test/harness/git.ts";
@@ -7,11 +7,67 @@ import { makeTempDir } from "../../../test/harness/temp-dir.ts";
 import { count, counts, parts } from "../../options.ts";
 import { type Bench, BUNDLE, defineCase, rounds, toTurns, type Turn } from "../figures/bench.ts";
 import type { Measures } from "../figures/sample.ts";
-import { listNumbers } from "../hosts/holdfast.ts";
-import { type Host, measureClone, measureRaw, pushNew, readMemory } from "../hosts/host.ts";
-import { HOST_OPTIONS, type Hosts, listHosts, onEach, openHosts } from "../hosts/hosts.ts";
-import { makeSmallPushes, sendSmallPush } from "../work/small-pushes.ts";
-import { findTip, makeBranches, makeLongHistory, openSubjects, type Subject } from "../work/subjects.ts";
+import { type Host, measureClone, measureCost, measureRaw, pushNew, readMemory } from "../hosts/host.ts";
+import { HOST_OPTIONS, type Hosts, listHosts, listNumbers, onEach, openHosts } from "../hosts/hosts.ts";
+import { makeBranches, makeLongHistory, makeNoise, type Subject } from "../../../test/harness/fast-import.ts";
+import { findTip, makeSmallPushes, openSubjects, sendSmallPush } from "../work/subjects.ts";
+
+const NOISE_FILES = [1000, 5000];
+
+export const core = defineCase({
+  summary: "push, fetch by a raw client and clone of whole histories",
+  about: `push   git push --mirror into an empty repository
+fetch  the whole pack to a raw client that discards it, and git clone --mirror
+noise  push and clone of one commit with ${NOISE_FILES.join(" and ")} files that do not compress to deltas`,
+  options: { only: parts(["push", "fetch", "noise"]), rounds: rounds(5), bundle: BUNDLE, ...HOST_OPTIONS },
+  async measure(values, bench) {
+    const hosts = await openHosts(values, bench);
+    const subjects = await openSubjects(values.bundle);
+    for (const name of values.only) {
+      if (name === "noise") {
+        for (const files of NOISE_FILES)
+          await bench.attempt(`${files} files`, () => measureNoise(files, values.rounds, hosts, bench));
+      } else {
+        const measure = name === "push" ? measurePush : measureFetch;
+        for (const subject of subjects)
+          await bench.attempt(`${name} ${subject.name}`, () => measure(subject, values.rounds, hosts, bench));
+      }
+    }
+  },
+});
+
+function measurePush({ name, dir }: Subject, rounds: number, hosts: Hosts, bench: Bench): Promise<void> {
+  const push = async (host: Host) => {
+    const url = await host.makeRepository();
+    return measureCost(host, () => git(dir, "push", "-q", "--mirror", url));
+  };
+  return bench.takeTurns({ work: "push", repository: name }, rounds, onEach(hosts, push));
+}
+
+/** From a repository that got everything in one push. */
+async function measureFetch({ name, dir }: Subject, rounds: number, hosts: Hosts, bench: Bench): Promise<void> {
+  const urls = await pushOnce(dir, hosts);
+  const tips = await git(dir, "for-each-ref", "--format=%(objectname)");
+  const command = fetchCommand([...new Set(tips.split("\n"))]);
+  const raw = onEach(hosts, (host) => measureRaw(host, urls.get(host)!, command));
+  await bench.takeTurns({ work: "fetch, raw client", repository: name }, rounds, raw);
+  const clone = onEach(hosts, (host) => measureClone(host, urls.get(host)!, "--mirror"));
+  await bench.takeTurns({ work: "clone --mirror", repository: name }, rounds, clone);
+}
+
+async function measureNoise(files: number, rounds: number, hosts: Hosts, bench: Bench): Promise<void> {
+  const subject = await makeNoise(files);
+  await measurePush(subject, rounds, hosts, bench);
+  const urls = await pushOnce(subject.dir, hosts);
+  const clone = onEach(hosts, (host) => measureClone(host, urls.get(host)!));
+  await bench.takeTurns({ work: "clone", repository: subject.name }, rounds, clone);
+}
+
+async function pushOnce(dir: string, hosts: Hosts): Promise<ReadonlyMap<Host, string>> {
+  const urls = new Map<Host, string>();
+  for (const host of listHosts(hosts)) urls.set(host, await pushNew(dir, host));
+  return urls;
+}
 
 /** How many of the first and of the last pushes are reported. */
 const ENDS = 200;
@@ -55,9 +111,8 @@ async function measureSizes(sizes: readonly number[], rounds: number, hosts: Hos
   for (const commits of sizes) {
     const { dir } = await makeLongHistory(commits);
     const command = fetchCommand([await git(dir, "rev-parse", "main")]);
-    const urls = new Map<Host, string>();
+    const urls = await pushOnce(dir, hosts);
     const sides = onEach(hosts, (host) => cloneRaw(host, urls.get(host)!, command));
-    for (const host of listHosts(hosts)) urls.set(host, await pushNew(dir, host));
     for (const [side, clone] of Object.entries(sides))
       bench.note({ work: "first clone", commits }, side, 1, await clone());
     rmSync(dir, { recursive: true });
@@ -83,8 +138,7 @@ async function cloneRaw(host: Host, url: string, command: RawCommand): Promise<M
 async function measureBranches(branches: number, rounds: number, hosts: Hosts, bench: Bench): Promise<void> {
   const { dir } = await makeBranches(branches);
   const tips = (await git(dir, "for-each-ref", "--format=%(objectname)", "refs/heads")).split("\n");
-  const urls = new Map<Host, string>();
-  for (const host of listHosts(hosts)) urls.set(host, await pushNew(dir, host));
+  const urls = await pushOnce(dir, hosts);
   let count = 0;
   const take = (work: string, run: (host: Host, url: string, turn: number) => Promise<Measures>): Turn[] => {
     const sides = onEach(hosts, (host) => run(host, urls.get(host)!, Math.floor(count++ / urls.size) % branches));

@@ -9,9 +9,9 @@ import { LONG_FILE, makeLongHistory } from "../../../test/harness/long-history.t
 import { makeTempDir } from "../../../test/harness/temp-dir.ts";
 import { count, counts } from "../../options.ts";
 import { type Bench, defineCase } from "../figures/bench.ts";
-import { apiPathOf, askHoldfast } from "../hosts/holdfast.ts";
+import type { Work } from "../figures/sample.ts";
 import type { Host } from "../hosts/host.ts";
-import { HOST_OPTIONS, openHosts } from "../hosts/hosts.ts";
+import { apiPathOf, askHoldfast, HOST_OPTIONS, openHosts } from "../hosts/hosts.ts";
 
 /** A push has a limit of objects: a long history is pushed in so many parts. */
 const PARTS = 4;
@@ -41,10 +41,9 @@ for before, "others" are pages that nobody has asked for yet, "first byte" is wh
       const cgit = values["no-native"] ? undefined : openCgit(dir);
       if (cgit === undefined) console.error("cgit is not measured (package cgit).");
       const url = (await pushParts(dir, holdfast)).replace(/\.git$/, "");
-      for (const page of await listPages(dir, requests)) {
-        const work = { page: page.name, commits: size };
-        await bench.attempt(page.name, () => measurePage(page, { url, cgit, work, requests, bench }));
-      }
+      const at = { url, cgit, commits: size, requests };
+      for (const page of await listPages(dir, requests))
+        await bench.attempt(page.name, () => measurePage(page, at, bench));
       await measureAfterPushes(url, { page: "repository, first after a push", commits: size }, bench);
     }
   },
@@ -57,11 +56,8 @@ interface Page {
   readonly others: readonly Addresses[];
 }
 
-/** Below the repository's URL. `cgit` is null where it has no such page. */
-interface Addresses {
-  readonly holdfast: string;
-  readonly cgit: string | null;
-}
+/** Below the repository's URL, of Holdfast and of cgit. */
+type Addresses = readonly [holdfast: string, cgit: string];
 
 /** Pushes `main` in parts, as fewer objects go into one push than a long history has. */
 async function pushParts(dir: string, host: Host): Promise<string> {
@@ -85,34 +81,26 @@ async function listPages(dir: string, requests: number): Promise<Page[]> {
   const middle = files[files.length >> 1]!;
   const commits = await list("rev-list", "main");
   const long = await list("rev-list", "main", "--", LONG_FILE);
-  const of = (names: readonly string[], toAddresses: (name: string) => Addresses): readonly Addresses[] =>
-    names.map(toAddresses);
-  const tree = (path: string): Addresses => ({ holdfast: `/tree/main/${path}`, cgit: `tree/${path}` });
-  const file = (path: string): Addresses => ({ holdfast: `/blob/main/${path}`, cgit: `tree/${path}` });
-  const log = (rev: string): Addresses => ({ holdfast: `/commits/${rev}`, cgit: `log/?id=${rev}` });
-  const pathLog = (path: string): Addresses => ({ holdfast: `/commits/main/${path}`, cgit: `log/${path}` });
-  const blame = (rev: string): Addresses => ({
-    holdfast: `/blame/${rev}/${LONG_FILE}`,
-    cgit: `blame/${LONG_FILE}?id=${rev}`,
-  });
-  const commit = (oid: string): Addresses => ({ holdfast: `/commit/${oid}`, cgit: `commit/?id=${oid}` });
+  const tree = (path: string): Addresses => [`/tree/main/${path}`, `tree/${path}`];
+  const file = (path: string): Addresses => [`/blob/main/${path}`, `tree/${path}`];
+  const log = (rev: string): Addresses => [`/commits/${rev}`, `log/?id=${rev}`];
+  const pathLog = (path: string): Addresses => [`/commits/main/${path}`, `log/${path}`];
+  const blame = (rev: string): Addresses => [`/blame/${rev}/${LONG_FILE}`, `blame/${LONG_FILE}?id=${rev}`];
+  const commit = (oid: string): Addresses => [`/commit/${oid}`, `commit/?id=${oid}`];
   const base = await findBase(dir);
-  const compare = (head: string): Addresses => ({
-    holdfast: `/compare/${base}...${head}`,
-    cgit: `diff/?id=${head}&id2=${base}`,
-  });
+  const compare = (head: string): Addresses => [`/compare/${base}...${head}`, `diff/?id=${head}&id2=${base}`];
   const recent = (await git(dir, "rev-list", "--first-parent", "-100", "main")).split("\n");
   return [
-    { name: "repository", again: { holdfast: "", cgit: "" }, others: [] },
-    { name: "directory", again: tree("src"), others: of(directories, tree) },
-    { name: "file", again: file(middle), others: of(files, file) },
+    { name: "repository", again: ["", ""], others: [] },
+    { name: "directory", again: tree("src"), others: directories.map(tree) },
+    { name: "file", again: file(middle), others: files.map(file) },
     { name: `file of ${LONG_LINES} lines`, again: file(LONG_FILE), others: [] },
-    { name: "commits", again: log("main"), others: of(commits, log) },
-    { name: "commits of a file", again: pathLog(middle), others: of(files, pathLog) },
+    { name: "commits", again: log("main"), others: commits.map(log) },
+    { name: "commits of a file", again: pathLog(middle), others: files.map(pathLog) },
     { name: "commits of README.md", again: pathLog("README.md"), others: [] },
-    { name: `blame of ${LONG_LINES} lines`, again: blame("main"), others: of(long.slice(0, 5), blame) },
-    { name: "commit", again: commit(commits[0]!), others: of(commits, commit) },
-    { name: `compare of ${COMPARED_FILES} files`, again: compare("main"), others: of(spread(recent, 5), compare) },
+    { name: `blame of ${LONG_LINES} lines`, again: blame("main"), others: long.slice(0, 5).map(blame) },
+    { name: "commit", again: commit(commits[0]!), others: commits.map(commit) },
+    { name: `compare of ${COMPARED_FILES} files`, again: compare("main"), others: spread(recent, 5).map(compare) },
   ];
 }
 
@@ -134,21 +122,17 @@ async function findBase(dir: string): Promise<string> {
   return line.at(-1)!;
 }
 
-interface Measured {
-  readonly url: string;
-  readonly cgit: Cgit | undefined;
-  readonly work: { readonly page: string; readonly commits: number };
-  readonly requests: number;
-  readonly bench: Bench;
-}
-
 /** First the others, which nobody may have asked for; then one page again and again. */
-async function measurePage({ again, others }: Page, { url, cgit, work, requests, bench }: Measured): Promise<void> {
-  process.stderr.write(`${work.page}\n`);
-  const measure = async (one: Addresses, kind: string, round: number): Promise<void> => {
-    bench.note(work, "holdfast", round, toMeasures(await timePage(url + one.holdfast), kind));
-    if (cgit !== undefined && one.cgit !== null)
-      bench.note(work, "native", round, toMeasures(await cgit(one.cgit), kind));
+async function measurePage(
+  { name, again, others }: Page,
+  { url, cgit, commits, requests }: { url: string; cgit: Cgit | undefined; commits: number; requests: number },
+  bench: Bench,
+): Promise<void> {
+  process.stderr.write(`${name}\n`);
+  const work = { page: name, commits };
+  const measure = async ([ours, theirs]: Addresses, kind: string, round: number): Promise<void> => {
+    bench.note(work, "holdfast", round, toMeasures(await timePage(url + ours), kind));
+    if (cgit !== undefined) bench.note(work, "native", round, toMeasures(await cgit(theirs), kind));
   };
   for (const [index, one] of others.entries()) await measure(one, "others", index + 1);
   for (let request = 0; request <= requests; request++) await measure(again, "again", request);
@@ -159,7 +143,7 @@ function toMeasures({ firstMs, ms }: PageTimes, kind: string): Record<string, nu
 }
 
 /** How long the repository's page takes when a file has just been saved. */
-async function measureAfterPushes(url: string, work: Measured["work"], bench: Bench): Promise<void> {
+async function measureAfterPushes(url: string, work: Work, bench: Bench): Promise<void> {
   for (let round = 1; round <= 5; round++) {
     const operations = [{ op: "put", path: "README.md", content: `saved ${round} times\n` }];
     const author = { name: "A", email: "a@example.com" };

@@ -11,10 +11,10 @@ import { makeTempDir } from "../../../test/harness/temp-dir.ts";
 import { counts, parts } from "../../options.ts";
 import { allOf, type Bench, BUNDLE, defineCase, rounds, type Turn } from "../figures/bench.ts";
 import type { Measures, Work } from "../figures/sample.ts";
-import { listJobs } from "../hosts/holdfast.ts";
 import { type Host, measureCost, pushNew, readMemory } from "../hosts/host.ts";
-import { HOST_OPTIONS, type Hosts, onEach, openHosts } from "../hosts/hosts.ts";
-import { findTip, openSubjects, type Subject } from "../work/subjects.ts";
+import { HOST_OPTIONS, type Hosts, listJobs, onEach, openHosts } from "../hosts/hosts.ts";
+import { type Subject } from "../../../test/harness/fast-import.ts";
+import { findTip, openSubjects } from "../work/subjects.ts";
 
 /** What the clients of a storm do. */
 interface Storm {

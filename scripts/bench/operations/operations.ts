@@ -3,7 +3,8 @@ import { startMeteredServer } from "../../../test/harness/metered/server.ts";
 import { count, counts, parts, text } from "../../options.ts";
 import { defineCase } from "../figures/bench.ts";
 import { readSamples } from "../figures/sample.ts";
-import { makeLongHistory, makeNoise, makeSubject } from "../work/subjects.ts";
+import { makeLongHistory, makeNoise } from "../../../test/harness/fast-import.ts";
+import { makeSubject } from "../work/subjects.ts";
 import { countLife, countOwner } from "./scenarios.ts";
 import { formatOperations } from "./tables.ts";
 

@@ -3,7 +3,7 @@ import { addBill, newBill, type Stored } from "../../../test/harness/metered/bil
 import type { MeteredServer } from "../../../test/harness/metered/server.ts";
 import type { Bench } from "../figures/bench.ts";
 import type { Measures } from "../figures/sample.ts";
-import type { Subject } from "../work/subjects.ts";
+import type { Subject } from "../../../test/harness/fast-import.ts";
 import { askServer, EDITED_PATH, PushedSubject } from "./subject.ts";
 
 /** Work whose operations are counted. */

@@ -5,7 +5,7 @@ import { git, gitBytes } from "../../../test/harness/git.ts";
 import type { MeteredServer } from "../../../test/harness/metered/server.ts";
 import { makeTempDir } from "../../../test/harness/temp-dir.ts";
 import { findBundle } from "../cases/storm.ts";
-import { addCommit, noiseText, type Subject } from "../work/subjects.ts";
+import { addCommit, noiseText, type Subject } from "../../../test/harness/fast-import.ts";
 
 /** A local repository, and where it is pushed. */
 export class PushedSubject {

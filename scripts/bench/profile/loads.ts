@@ -3,11 +3,10 @@ import { askApi } from "../../../test/harness/api.ts";
 import { git } from "../../../test/harness/git.ts";
 import { fetchCommand, sendRaw } from "../../../test/harness/raw-fetch.ts";
 import { tryHelper } from "../../../test/harness/remote-helper.ts";
+import { listRoutes, timeRequest } from "../cases/rest.ts";
 import { allOf } from "../figures/bench.ts";
-import { makeStoreSource, pathOf } from "../store/edits.ts";
-import { listRoutes, timeRequest } from "../work/routes.ts";
-import { makeSmallPushes, sendSmallPush, type SmallPush } from "../work/small-pushes.ts";
-import { findTip, openSubjects } from "../work/subjects.ts";
+import { makeStoreSource, pathOf } from "../store/writers.ts";
+import { findTip, makeSmallPushes, openSubjects, sendSmallPush, type SmallPush } from "../work/subjects.ts";
 
 /** The sizes of a load. */
 interface LoadSettings {

@@ -8,9 +8,8 @@ import { findFreePort, type Server, startServer } from "../../../test/harness/se
 import { UsageError } from "../../command-line.ts";
 import { count, type Option, text } from "../../options.ts";
 import { defineCase } from "../figures/bench.ts";
-import { type IsolateProfiles, markIdle, startProfiling } from "./cpu-profile.ts";
+import { type IsolateProfiles, locateFrames, markIdle, startProfiling } from "./cpu-profile.ts";
 import { type Load, LOADS, type Prepare } from "./loads.ts";
-import { locateFrames } from "./sources.ts";
 import { formatLayers, formatSplit, formatTop, listFunctions, OURS, sumBusy } from "./tables.ts";
 
 const OUT_DIR = ".holdfast/profiles";

@@ -1,16 +1,10 @@
 /** The repositories that are pushed and fetched. */
-import { createHash } from "node:crypto";
 import { basename, join } from "node:path";
-import { COMMITTER, fastImport, formatCommit, importStream } from "../../../test/harness/fast-import.ts";
-import { git, makeRepository } from "../../../test/harness/git.ts";
+import { fastImport, formatCommit, type Subject } from "../../../test/harness/fast-import.ts";
+import { git, gitBytes } from "../../../test/harness/git.ts";
 import { makeHistory } from "../../../test/harness/history.ts";
+import { sendPush } from "../../../test/harness/raw-push.ts";
 import { makeTempDir } from "../../../test/harness/temp-dir.ts";
-
-/** A bare repository. */
-export interface Subject {
-  readonly name: string;
-  readonly dir: string;
-}
 
 /** Opens a repository from a bundle, or from anything else that git can clone. */
 async function openSubject(source: string): Promise<Subject> {
@@ -38,53 +32,57 @@ export async function makeSubject(): Promise<Subject> {
   return { name: "made-up history", dir };
 }
 
-/** 8 KB of base64 noise, the same for the same seed. */
-export function noiseText(seed: string): string {
-  return createHash("shake256", { outputLength: 6144 }).update(seed).digest("base64");
+/** One push. */
+export interface SmallPush {
+  readonly old: string;
+  readonly new: string;
+  readonly pack: Buffer;
 }
 
-/** Makes one commit of files with 8 KB of base64 noise each, always the same. Its objects are
- * loose, as `git add` leaves them: the client packs them when it pushes. */
-export async function makeNoise(files: number): Promise<Subject> {
-  const dir = await makeRepository("noise.git", "--bare");
-  const stream = ["commit refs/heads/main\n", `${COMMITTER} 1700000000 +0000\ndata 6\nNoise\n`];
-  for (let number = 0; number < files; number++) {
-    const noise = noiseText(String(number));
-    stream.push(`M 100644 inline dir-${number % 50}/file-${number}.txt\ndata ${noise.length}\n${noise}\n`);
+/** Files that are changed one after the other, in a folder of their own. */
+const FILES = 100;
+
+/** Commits are numbered, and dated, from here: later than those of any history. */
+const LATER = 5_000_000;
+
+/** Commits that are made in one go. */
+const BATCH = 100;
+
+const REF = "refs/heads/small-pushes";
+
+/** Makes commits on top of one.
+ * @param dir a repository with `tip`; it is not changed */
+export async function* makeSmallPushes(dir: string, tip: string, count: number): AsyncGenerator<SmallPush, void, void> {
+  const made = join(makeTempDir("small-pushes"), "made.git");
+  await git(".", "clone", "-q", "--bare", "--shared", dir, made);
+  await git(made, "update-ref", REF, tip);
+  let old = tip;
+  for (let first = 0; first < count; first += BATCH) {
+    const commits = Array.from({ length: Math.min(BATCH, count - first) }, (_, index) => {
+      const number = first + index;
+      const text = `Push ${number}\n${"a line of the note\n".repeat(1 + (number % 20))}`;
+      const parent = index === 0 ? `${REF}^0` : undefined;
+      return formatCommit("small-pushes", LATER + number, [[`small-pushes/note-${number % FILES}`, text]], parent);
+    });
+    await fastImport(made, commits.join(""));
+    for (const oid of (await git(made, "rev-list", "--reverse", `${old}..${REF}`)).split("\n")) {
+      const options = ["pack-objects", "-q", "--thin", "--revs", "--stdout", "--delta-base-offset"];
+      const pack = await gitBytes(made, options, { stdin: `${oid}\n^${old}\n` });
+      yield { old, new: oid, pack };
+      old = oid;
+    }
   }
-  await fastImport(dir, stream.join(""), `fastimport.unpackLimit=${2 * files + 1000}`);
-  return { name: `${files} files of noise`, dir };
 }
 
-/** Adds a commit on top of `main` that changes one file.
- * @param branch the branch to create
- * @param text ASCII */
-export async function addCommit({ dir }: Subject, branch: string, path: string, text: string): Promise<void> {
-  const head = `commit refs/heads/${branch}\n${COMMITTER} 1700000060 +0000\ndata 4\nNext\nfrom refs/heads/main^0\n`;
-  await fastImport(dir, `${head}M 100644 inline ${path}\ndata ${text.length}\n${text}\n`);
-}
-
-/** Makes a linear history of small trees: 40 files in 8 folders. Each commit changes one file. */
-export async function makeLongHistory(commits: number): Promise<Subject> {
-  const dir = await importStream(function* () {
-    for (let number = 0; number < commits; number++) {
-      const text = `Version ${number}\n${createHash("sha1").update(String(number)).digest("hex")}\n`;
-      yield formatCommit("main", number, [[`dir-${number % 8}/file-${number % 40}.txt`, text]]);
-    }
-  });
-  return { name: `${commits} commits`, dir };
-}
-
-/** Makes a history of 500 commits, and branches from its tip with one commit and one file each. */
-export async function makeBranches(branches: number): Promise<Subject> {
-  const dir = await importStream(function* () {
-    for (let number = 0; number < 500; number++) {
-      yield formatCommit("main", number, [[`dir-${number % 8}/file-${number % 40}.txt`, `Version ${number}\n`]]);
-    }
-    for (let number = 0; number < branches; number++) {
-      yield `reset refs/heads/branch-${number}\nfrom refs/heads/main\n\n`;
-      yield formatCommit(`branch-${number}`, 500 + number, [[`own-${number}.txt`, `Of branch ${number}\n`]]);
-    }
-  });
-  return { name: `${branches} branches`, dir };
+/** Pushes to the branch `small-pushes`.
+ * @param creates whether the branch does not exist yet
+ * @returns how long it took, ms
+ * @throws Error if it is refused */
+export async function sendSmallPush(url: string, push: SmallPush, creates: boolean): Promise<number> {
+  const start = performance.now();
+  const command = { name: REF, ...(creates ? {} : { old: push.old }), new: push.new };
+  const { refs, status, text } = await sendPush(url, { commands: [command], pack: push.pack });
+  const ms = performance.now() - start;
+  if (refs.get(REF) !== null) throw new Error(`a push was refused: ${status} ${text.slice(0, 300)}`);
+  return ms;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { makeCorpora, measureCodecs, startCodecs } from "../../../scripts/bench/cases/codec.ts";
 import { Bench } from "../../../scripts/bench/figures/bench.ts";
-import { makeLongHistory } from "../../../scripts/bench/work/subjects.ts";
+import { makeLongHistory } from "../../harness/fast-import.ts";
 
 test("every implementation gives what git holds, and a wrong digest is noticed", { tags: "sweep" }, async () => {
   await using stack = new AsyncDisposableStack();

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Bench } from "../../../scripts/bench/figures/bench.ts";
-import { startHoldfast } from "../../../scripts/bench/hosts/holdfast.ts";
 import type { Host } from "../../../scripts/bench/hosts/host.ts";
-import { placesOf } from "../../../scripts/bench/store/loops.ts";
-import { measureContention, measureFirstPulls, measureSaves } from "../../../scripts/bench/store/store.ts";
+import { startHoldfast } from "../../../scripts/bench/hosts/hosts.ts";
+import { measureContention, measureFirstPulls, measureSaves, placesOf } from "../../../scripts/bench/store/store.ts";
 
 const PLAN = { samples: 2, rounds: 1, restMs: 0, hasWorktree: false };
 

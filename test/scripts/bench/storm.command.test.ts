@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { listStorms, STORM_NAMES } from "../../../scripts/bench/cases/storm.ts";
 import { Bench } from "../../../scripts/bench/figures/bench.ts";
 import { readSamples } from "../../../scripts/bench/figures/sample.ts";
-import { makeNoise } from "../../../scripts/bench/work/subjects.ts";
+import { makeNoise } from "../../harness/fast-import.ts";
 import { askApi } from "../../harness/api.ts";
 import { PROJECT } from "../../harness/build.ts";
 import { startServer } from "../../harness/server.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { listExports } from "../../../../scripts/bench/profile/sources.ts";
+import { listExports } from "../../../../scripts/bench/profile/cpu-profile.ts";
 import module from "../../../../src/codec/holdfast.wasm";
 import { PROJECT } from "../../../harness/build.ts";
 
