@@ -1,10 +1,9 @@
 /** One repository under load: git's operations on it, and whether their results match what was
  * acknowledged. */
 import { rmSync } from "node:fs";
-import { COMMITTER } from "../../test/harness/fast-import.ts";
 import { git, gitBytes, makeRepository, tryGit } from "../../test/harness/git.ts";
 import type { Random } from "../../test/harness/random.ts";
-import { makeNoise, noiseText } from "../../test/harness/fast-import.ts";
+import { COMMITTER, makeNoise, noiseText } from "../../test/harness/fast-import.ts";
 import { checkRepository, describeProblem, toCheckUrl } from "../fsck/check-repository.ts";
 import { demandSame, type Tally, WrongAnswer } from "../verify/report.ts";
 import { type Target, UnexpectedAnswer } from "../verify/target.ts";
@@ -223,17 +222,17 @@ export class LocalHistory {
   readonly #paths: readonly string[];
   #commits = 0;
 
-  private constructor(dir: string, root: string, paths: readonly string[]) {
+  private constructor(dir: string, root: string, paths: string) {
     this.dir = dir;
     this.root = root;
-    this.#paths = paths;
+    this.#paths = paths.split("\n");
   }
 
   /** Makes a commit of files of 8 KB of noise each. */
   static async make(files: number): Promise<LocalHistory> {
     const { dir } = await makeNoise(files);
     const root = await git(dir, "rev-parse", "refs/heads/main");
-    return new LocalHistory(dir, root, (await git(dir, "ls-tree", "-r", "--name-only", root)).split("\n"));
+    return new LocalHistory(dir, root, await git(dir, "ls-tree", "-r", "--name-only", root));
   }
 
   /** Removes the repository. */

@@ -3,7 +3,7 @@ import { gunzipSync } from "node:zlib";
 import { languageOf } from "../../src/repository/tally/language.ts";
 import { readPorcelain, spreadRanges } from "../../test/harness/blamed-lines.ts";
 import { listZip } from "../../test/harness/zip-entries.ts";
-import { type Comparison, defineApiCheck, type ServedHistory } from "./served-history.ts";
+import { type Comparison, defineApiCheck, listFiles, type ServedHistory } from "./served-history.ts";
 
 /** Entries of a directory whose last commits are compared: git needs a process for each. */
 const LAST_COMMITS = 3;
@@ -124,7 +124,7 @@ export const blame = defineApiCheck(
 the API ran out of time, it is asked again.`,
   async (history) => {
     const commit = history.pickCommit();
-    const files = await history.listFiles(commit);
+    const files = await listFiles(history, commit);
     if (files.length === 0) return [];
     const { path } = history.random.pick(files);
     const lines = await askApi(history, commit, path);
@@ -163,7 +163,7 @@ ls-tree -r -l.`,
     const commit = history.pickCommit();
     const { languages, other, ...total } = await history.get<Languages>(`/languages?ref=${commit}`);
     const stats = await history.get<Sum>(`/stats?ref=${commit}`);
-    const files = (await history.listFiles(commit)).map(({ path, bytes }) => {
+    const files = (await listFiles(history, commit)).map(({ path, bytes }) => {
       // The function takes names as bytes.
       const name = Buffer.from(path.split("/").at(-1)!).toString("latin1");
       return { name: languageOf(name)?.name ?? "other", files: 1, bytes };

@@ -4,7 +4,6 @@ import { Random } from "../../test/harness/random.ts";
 import { count } from "../options.ts";
 import { type Check, defineCheck, type Run, SERVER } from "./check.ts";
 import { demandSame, showProgress } from "./report.ts";
-import type { Target } from "./target.ts";
 
 /** The name of the compared value, the API's value, and git's. */
 export type Comparison = readonly [what: string, actual: string | Buffer, expected: string | Buffer];
@@ -15,91 +14,69 @@ const CONFIG = ["log.mailmap=false", "diff.renameLimit=1000"].flatMap((one) => [
 /** The API's blame gives paths unquoted, unlike its diffs. */
 const BLAME_CONFIG = ["-c", "core.quotePath=false"];
 
-/** A history that was pushed whole. Requests about it are timed. */
-export class ServedHistory {
+/** A history that was pushed whole. Requests about it are timed; their paths, with a leading slash,
+ * are below the repository's. */
+export interface ServedHistory {
   /** A bare mirror with the same HEAD as the server's repository. */
   readonly dir: string;
   readonly random: Random;
   /** All commits reachable from refs. */
   readonly commits: readonly string[];
-  readonly #run: Run;
-  readonly #target: Target;
-  readonly #path: string;
-
-  private constructor(run: Run, target: Target, at: { dir: string; path: string }, commits: string[], random: Random) {
-    this.#run = run;
-    this.#target = target;
-    this.dir = at.dir;
-    this.#path = at.path;
-    this.commits = commits;
-    this.random = random;
-  }
-
-  /** Pushes a history. */
-  static async serve(run: Run, source: string, server: string | undefined, random: Random): Promise<ServedHistory> {
-    const [dir, target] = [await run.openHistory(source), await run.openServer(server)];
-    const { url, path } = target.newRepository();
-    showProgress("pushing every ref");
-    await git(dir, "push", "-q", "--mirror", url);
-    const { defaultBranch } = await target.demand<{ defaultBranch: string }>(`${path}/stats`);
-    await git(dir, "symbolic-ref", "HEAD", `refs/heads/${defaultBranch}`);
-    const commits = (await git(dir, "rev-list", "--all")).split("\n");
-    return new ServedHistory(run, target, { dir, path }, commits, random);
-  }
-
   /** A random commit. */
-  pickCommit(): string {
-    return this.random.pick(this.commits);
-  }
-
-  /** Calls the API; the answer must be a success.
-   * @param path below the repository's, with a leading slash */
-  get<Body>(path: string): Promise<Body> {
-    return this.#time(path, () => this.#target.demand<Body>(this.#path + path));
-  }
-
+  pickCommit(): string;
+  /** Calls the API; the answer must be a success. */
+  get<Body>(path: string): Promise<Body>;
   /** Reads all pages. @see Target.readPages */
-  pages<Item, Page = unknown>(path: string, list: string, most?: number): Promise<{ first: Page; items: Item[] }> {
-    return this.#time(path, () => this.#target.readPages<Item, Page>(this.#path + path, list, most));
-  }
-
+  pages<Item, Page = unknown>(path: string, list: string, most?: number): Promise<{ first: Page; items: Item[] }>;
   /** Reads bytes. */
-  bytes(path: string): Promise<Buffer> {
-    return this.#time(path, async () => (await this.#target.read(this.#path + path)).bytes);
-  }
-
+  bytes(path: string): Promise<Buffer>;
   /** Calls the API; it may refuse. */
-  ask<Body>(path: string): Promise<{ readonly status: number; readonly body: Body }> {
-    return this.#time(path, () => this.#target.ask<Body>(this.#path + path));
-  }
-
+  ask<Body>(path: string): Promise<{ readonly status: number; readonly body: Body }>;
   /** Git's output, without the newline at its end. */
-  async git(...args: readonly string[]): Promise<string> {
-    return (await this.gitBytes(...args)).toString().replace(/\n$/, "");
-  }
-
+  git(...args: readonly string[]): Promise<string>;
   /** The bytes that git prints; none if it fails without a message, as it does when it finds
    * nothing. */
-  async gitBytes(...args: readonly string[]): Promise<Buffer> {
-    const { code, stdoutBytes, stderr } = await this.#run.tally.time(`git ${args[0]}`, () =>
-      tryGit(this.dir, [...CONFIG, ...(args[0] === "blame" ? BLAME_CONFIG : []), ...args]),
-    );
+  gitBytes(...args: readonly string[]): Promise<Buffer>;
+}
+
+/** Pushes a history. */
+async function serve(run: Run, source: string, server: string | undefined, random: Random): Promise<ServedHistory> {
+  const [dir, target] = [await run.openHistory(source), await run.openServer(server)];
+  const { url, path: base } = target.newRepository();
+  showProgress("pushing every ref");
+  await git(dir, "push", "-q", "--mirror", url);
+  const { defaultBranch } = await target.demand<{ defaultBranch: string }>(`${base}/stats`);
+  await git(dir, "symbolic-ref", "HEAD", `refs/heads/${defaultBranch}`);
+  const commits = (await git(dir, "rev-list", "--all")).split("\n");
+  const time = <Result>(path: string, work: (path: string) => Promise<Result>): Promise<Result> =>
+    run.tally.time(`GET ${path.split(/[?/]/)[1]}`, () => work(base + path));
+  const gitBytes = async (...args: readonly string[]): Promise<Buffer> => {
+    const all = [...CONFIG, ...(args[0] === "blame" ? BLAME_CONFIG : []), ...args];
+    const { code, stdoutBytes, stderr } = await run.tally.time(`git ${args[0]}`, () => tryGit(dir, all));
     if (code !== 0 && stderr !== "") throw new Error(`git ${args.join(" ")} ended with ${code}: ${stderr}`);
     return stdoutBytes;
-  }
+  };
+  return {
+    dir,
+    random,
+    commits,
+    pickCommit: () => random.pick(commits),
+    get: (path) => time(path, (whole) => target.demand(whole)),
+    pages: (path, list, most) => time(path, (whole) => target.readPages(whole, list, most)),
+    bytes: (path) => time(path, async (whole) => (await target.read(whole)).bytes),
+    ask: (path) => time(path, (whole) => target.ask(whole)),
+    git: async (...args) => (await gitBytes(...args)).toString().replace(/\n$/, ""),
+    gitBytes,
+  };
+}
 
-  /** The regular files of a commit: no links, no submodules. */
-  async listFiles(commit: string): Promise<{ path: string; bytes: number }[]> {
-    const entries = (await this.git("ls-tree", "-r", "-l", "-z", commit)).split("\0");
-    return entries.flatMap((entry) => {
-      const [, bytes, path] = /^100\d+ blob \w+ +(\d+)\t(.*)$/s.exec(entry) ?? [];
-      return path === undefined ? [] : [{ path, bytes: Number(bytes) }];
-    });
-  }
-
-  #time<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
-    return this.#run.tally.time(`GET ${path.split(/[?/]/)[1]}`, work);
-  }
+/** The regular files of a commit: no links, no submodules. */
+export async function listFiles(history: ServedHistory, commit: string): Promise<{ path: string; bytes: number }[]> {
+  const entries = (await history.git("ls-tree", "-r", "-l", "-z", commit)).split("\0");
+  return entries.flatMap((entry) => {
+    const [, bytes, path] = /^100\d+ blob \w+ +(\d+)\t(.*)$/s.exec(entry) ?? [];
+    return path === undefined ? [] : [{ path, bytes: Number(bytes) }];
+  });
 }
 
 /** A check that compares the API's answers about a history with git's, case by case.
@@ -114,7 +91,7 @@ export function defineApiCheck(
     operands: "HISTORY",
     options: { cases: count("number of cases", 200), seed: count("of the random choices", 1), server: SERVER },
     async run(run, { cases, seed, server }, [source]) {
-      const history = await ServedHistory.serve(run, source!, server, new Random(seed));
+      const history = await serve(run, source!, server, new Random(seed));
       for (let number = 1; number <= cases; number++) {
         showProgress(`case ${number} of ${cases}`);
         await run.tally.check(`case ${number}`, async () => {

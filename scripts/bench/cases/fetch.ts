@@ -1,4 +1,4 @@
-/** Pushes and fetches of whole histories, of long ones, of many branches, after very many pushes. */
+/** Pushes and fetches: whole histories, long ones, many branches, after very many pushes. */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { git } from "../../../test/harness/git.ts";

@@ -4,7 +4,7 @@ import type { MeteredServer } from "../../../test/harness/metered/server.ts";
 import type { Bench } from "../figures/bench.ts";
 import type { Measures } from "../figures/sample.ts";
 import type { Subject } from "../../../test/harness/fast-import.ts";
-import { askServer, EDITED_PATH, PushedSubject } from "./subject.ts";
+import { askServer, EDITED_PATH, pushedSubject, type PushedSubject } from "./subject.ts";
 
 /** Work whose operations are counted. */
 interface Counted {
@@ -110,8 +110,8 @@ export async function countLife(
 ): Promise<void> {
   const name = `${repository.replaceAll(" ", "-")}-${files}-${at.round}`;
   const life = {
-    pushed: new PushedSubject(at.server, subject, name),
-    plain: new PushedSubject(at.server, subject, `${name}-plain`),
+    pushed: pushedSubject(at.server, subject, name),
+    plain: pushedSubject(at.server, subject, `${name}-plain`),
     sleep: () => sleep(at.server),
     pushes,
   };
@@ -224,8 +224,8 @@ function listClones({ pushed, sleep }: Life): Counted[] {
 }
 
 function listFetches({ pushed, sleep }: Life): Counted[] {
-  let fetch: (() => Promise<void>) | undefined;
-  const run = async (): Promise<void> => fetch!();
+  let fetch: (() => Promise<string>) | undefined;
+  const run = (): Promise<string> => fetch!();
   const newCommit = async (): Promise<void> => {
     fetch ??= await pushed.keepClone();
     await pushed.edit();
@@ -244,7 +244,7 @@ function listPushes({ pushed, sleep, pushes }: Life): Counted[] {
     await sleep();
     await pushed.edit();
   };
-  const push = (): Promise<void> => pushed.push("main");
+  const push = (): Promise<string> => pushed.push("main");
   const author = { name: "Ada Example", email: "ada@example.com" };
   const commit = (): Promise<string> => {
     const operations = [{ op: "put", path: EDITED_PATH, content: pushed.nextText() }];

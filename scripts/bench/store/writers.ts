@@ -2,11 +2,11 @@
  * clone of their own, or through `POST …/commits`. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type Answer, askApi } from "../../../test/harness/api.ts";
+import { askApi } from "../../../test/harness/api.ts";
 import { formatCommit, importStream } from "../../../test/harness/fast-import.ts";
 import { git, tryGit } from "../../../test/harness/git.ts";
 import { makeTempDir } from "../../../test/harness/temp-dir.ts";
-import { apiPathOf } from "../hosts/hosts.ts";
+import { apiPathOf, askHoldfast } from "../hosts/hosts.ts";
 
 /** How files are distributed, and who saves them. */
 export interface Shape {
@@ -214,11 +214,10 @@ export function openApiWriter(url: string, branch: string): Writer {
   const repository = apiPathOf(url);
   let base: string | undefined;
   const catchUp = async (): Promise<void> => {
-    const { commit } = expect(200, await askApi<{ commit: string }>(server, `${repository}/branches/${branch}`));
-    base = commit;
+    base = (await askHoldfast<{ commit: string }>(url, `${repository}/branches/${branch}`)).commit;
   };
   const read = async ({ path, needsText }: Edit): Promise<string> =>
-    needsText ? expect(200, await askApi<string>(server, `${repository}/raw/${base}/${path}`)) : "";
+    needsText ? askHoldfast(url, `${repository}/raw/${base}/${path}`) : "";
   return {
     catchUp,
     async save(edit) {
@@ -228,35 +227,28 @@ export function openApiWriter(url: string, branch: string): Writer {
       for (let conflicts = 0; conflicts < MAX_ATTEMPTS; conflicts++) {
         const operations = [{ op: "put", path: edit.path, content: edit.write(was) }];
         const json = { branch, base, message: edit.subject, author: AUTHOR, operations };
-        const answer = await time("save", () =>
-          askApi<Made & Failure>(server, `${repository}/commits`, { method: "POST", json }),
+        const { status, body } = await time("save", () =>
+          askApi<Saving>(server, `${repository}/commits`, { method: "POST", json }),
         );
-        if (answer.status === 409 && answer.body.error.code === "conflict") {
-          await time("save", async () => {
-            await catchUp();
-            was = await read(edit);
-          });
-          continue;
+        if (status === 201) {
+          base = body.commit;
+          return { steps, merges: body.kind === "rebased" ? 1 : 0, conflicts, retries: conflicts };
         }
-        const { commit, kind } = expect(201, answer);
-        base = commit;
-        return { steps, merges: kind === "rebased" ? 1 : 0, conflicts, retries: conflicts };
+        if (status !== 409 || body.error?.code !== "conflict")
+          throw new Error(`a save was answered with ${status}: ${JSON.stringify(body)}`);
+        await time("save", async () => {
+          await catchUp();
+          was = await read(edit);
+        });
       }
       throw giveUp(edit, branch);
     },
   };
 }
 
-interface Made {
+/** The commit that a save made, or why there is none. */
+interface Saving {
   readonly kind: string;
   readonly commit: string;
-}
-
-interface Failure {
-  readonly error: { readonly code: string };
-}
-
-function expect<Body>(status: number, answer: Answer<Body>): Body {
-  if (answer.status !== status) throw new Error(`answered with ${answer.status}: ${JSON.stringify(answer.body)}`);
-  return answer.body;
+  readonly error?: { readonly code: string };
 }
