@@ -15,8 +15,7 @@ import {
 } from "../access/caller.ts";
 import { GitError, isGitError } from "../format/errors.ts";
 import type { RepositoryName } from "../format/repository-name.ts";
-import type { Ambiguities, CallOutcome } from "../repository/state/call-outcome.ts";
-import { type CallName, newRepositoryClient, type RepositoryClient } from "../repository/calls.ts";
+import { type Ambiguities, type CallOutcome, newClient, type RepositoryClient } from "../contract/calls.ts";
 import type { ForkRequest } from "../repository/forks/fork.ts";
 import type { NewPlace } from "../protocol/moved.ts";
 import { noCreation } from "../protocol/receive-pack.ts";
@@ -197,9 +196,9 @@ export class NamedRepository {
     throw new GitError("unavailable", { what: "repository", reason: "it is being deleted; push again" });
   }
 
-  /** The repository's client for the REST API. @see newRepositoryClient */
+  /** The repository's client for the REST API. @see newClient */
   client(noteAmbiguities: (ambiguities: Ambiguities) => void): RepositoryClient {
-    return newRepositoryClient(async (name: CallName, argument: unknown) => {
+    return newClient<RepositoryClient>(async (name, argument) => {
       const outcome = await this.ask(
         // In the stub's type, every value in a result would be a stub as well.
         (repository, requester) => repository.call(name, argument, requester) as Promise<CallOutcome>,

@@ -1,10 +1,10 @@
 import type { Right } from "../access/caller.ts";
 import { GitError } from "../format/errors.ts";
 import type { RepositoryName } from "../format/repository-name.ts";
-import type { RepositoryClient } from "../repository/calls.ts";
 import type { EventSource, Listener } from "../repository/deployment.ts";
 import type { EventPage, EventQuery } from "../repository/events/events.ts";
 import type { HostRequest } from "./host-request.ts";
+import type { RepositoryClient } from "../contract/calls.ts";
 
 /** Listens to a repository for a request that its caller may read.
  * @throws GitError @see Deployment.listen */

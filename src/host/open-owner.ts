@@ -1,9 +1,8 @@
 import type { Right } from "../access/caller.ts";
 import { GitError } from "../format/errors.ts";
 import { isOwnerName } from "../format/repository-name.ts";
-import type { CallOutcome } from "../repository/state/call-outcome.ts";
+import { type CallOutcome, newClient, type OwnerClient } from "../contract/calls.ts";
 import type { OwnerListener } from "../repository/deployment.ts";
-import { newOwnerClient, type OwnerClient } from "../repository/owners/owner-calls.ts";
 import { demandRight } from "./demand.ts";
 import type { Env } from "./env.ts";
 import type { HostRequest } from "./host-request.ts";
@@ -18,7 +17,7 @@ export async function openOwner(request: HostRequest, owner: string, needed: Rig
   const right = await demandRight(request, needed, owner);
   const stub = ownerOf(request.env, owner);
   // In the stub's type, every value in a result would be a stub as well.
-  return newOwnerClient((name, argument) => stub.call(name, argument, right) as Promise<CallOutcome>);
+  return newClient<OwnerClient>((name, argument) => stub.call(name, argument, right) as Promise<CallOutcome>);
 }
 
 /** Listens to an owner for a request that may read all that they have.

@@ -1,7 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Right } from "../access/caller.ts";
-import type { CallOutcome } from "../repository/state/call-outcome.ts";
-import { answerOwnerCall, type OwnerCallName } from "../repository/owners/owner-calls.ts";
+import { answerOwnerCall } from "../repository/owners/owner-calls.ts";
 import type { OwnerRegistry } from "../repository/owners/owner-platform.ts";
 import { Owner } from "../repository/owners/owner.ts";
 import { Alarm } from "./alarm.ts";
@@ -10,6 +9,7 @@ import { printEvent } from "./event-log.ts";
 import { admitListener, wakeListeners } from "./listening.ts";
 import { newOutside } from "./outside.ts";
 import type { RepositoryObject } from "./repository-object.ts";
+import type { CallOutcome, OwnerCallName } from "../contract/calls.ts";
 
 /** One owner to whose events somebody listens: their log and its webhooks, in the object's own
  * SQLite database. An owner to whom nobody has ever listened has none. */

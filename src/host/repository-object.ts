@@ -4,8 +4,6 @@ import wasm from "../codec/holdfast.wasm";
 import { lowerLimits, type Limits } from "../format/configured-limits.ts";
 import { type GitErrorCode, type GitErrorData, isGitError } from "../format/errors.ts";
 import { type PushPlace, receivePack } from "../protocol/receive-pack.ts";
-import type { CallOutcome } from "../repository/state/call-outcome.ts";
-import type { CallName } from "../repository/calls.ts";
 import type { TokenEvent } from "../repository/events/events.ts";
 import type { ForkRequest } from "../repository/forks/fork.ts";
 import type { FamilyMember, HistoryRequest, SharedHistory } from "../repository/state/family.ts";
@@ -23,6 +21,7 @@ import { printEvent } from "./event-log.ts";
 import { codec, traffic } from "./isolate.ts";
 import { newOutside } from "./outside.ts";
 import { admitListener, GONE, isListening } from "./listening.ts";
+import type { CallName, CallOutcome } from "../contract/calls.ts";
 
 /** The header that carries a `PushOrigin` to the object: percent-encoded JSON. The Worker always
  * sets it, whatever the client sent. */

@@ -1,11 +1,11 @@
 import { type Caller, everythingOf, may, type Right } from "../access/caller.ts";
 import { GitError } from "../format/errors.ts";
 import { parseRepositoryName } from "../format/repository-name.ts";
-import type { Ambiguities } from "../repository/state/call-outcome.ts";
 import type { MayCreate, Visitor, WebHost } from "../web/parts/web-env.ts";
 import { newDeployment } from "./deployment.ts";
 import type { HostRequest } from "./host-request.ts";
 import { identifyVisitor, signIn, signOut } from "./sessions.ts";
+import type { Ambiguities } from "../contract/calls.ts";
 
 /** Implements the services of the pages for a request on this platform. From here on, its caller is
  * whoever the session says.

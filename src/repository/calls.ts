@@ -1,10 +1,8 @@
-// The calls of the API and of the pages to a repository. The Worker checks requests, and writes
-// JSON or HTML; the call runs in the repository's object, by the name of an entry of this table. A
-// new call is one row here: a function of the open repository and one argument. Its result must be
-// structured-cloneable and at most 32 MiB. It throws GitErrors for errors that the client is told.
+// The functions that answer the calls of `contract/calls.ts`, each of the open repository and one
+// argument. They throw GitErrors for errors that the client is told.
 import type { Requester } from "../access/caller.ts";
 import { isGitError } from "../format/errors.ts";
-import { type Ambiguities, type CallOutcome, type Client, newClient } from "./state/call-outcome.ts";
+import type { Answers, CallName, CallOutcome, RepositoryClient } from "../contract/calls.ts";
 import { checkRestore, planBackup } from "./bundle/backup.ts";
 import { completeUpload } from "./upload/complete-upload.ts";
 import { findLfsObject, lfsBatch } from "./lfs/lfs-objects.ts";
@@ -74,7 +72,7 @@ import { pushes } from "./tally/pushes.ts";
 import { stats } from "./tally/stats.ts";
 import { configureWorktrees, worktrees } from "./worktree/worktree-status.ts";
 
-const CALLS = {
+const CALLS: Answers<RepositoryClient, OpenRepository> = {
   checkDefaultBranch,
   setDefaultBranch,
   maintenance,
@@ -181,26 +179,10 @@ const CALLS = {
   branchesPage,
   tagsPage,
   fileBefore,
-} satisfies Record<string, (repository: OpenRepository, argument: never) => Promise<unknown>>;
-
-type Calls = typeof CALLS;
+};
 
 /** Calls that hold no object numbers across waits, so that jobs may remove objects meanwhile. */
 const HOLDS_NO_NUMBERS: ReadonlySet<CallName> = new Set(["maintain", "completeLfsUpload"]);
-
-/** Names one of the calls. */
-export type CallName = keyof Calls;
-
-/** A repository as the API sees it: every call of the table as a method. */
-export type RepositoryClient = Client<Calls>;
-
-/** @see newClient */
-export function newRepositoryClient(
-  send: (name: CallName, argument: unknown) => Promise<CallOutcome>,
-  noteAmbiguities?: (ambiguities: Ambiguities) => void,
-): RepositoryClient {
-  return newClient(CALLS, send, noteAmbiguities);
-}
 
 /** Runs a call. Object numbers that it holds stay valid meanwhile.
  * @param runJobs runs the jobs that are due

@@ -2,10 +2,10 @@
 // Names are byte strings.
 import { GitError } from "../format/errors.ts";
 import type { RepositoryEntry } from "../store/registry/repository-rows.ts";
-import type { RepositoryClient } from "./calls.ts";
 import type { RepositoryRegistry } from "./deployment.ts";
 import type { ForeignBranch } from "./forks/borrow.ts";
 import type { Comparison } from "./history/compare.ts";
+import type { RepositoryClient } from "../contract/calls.ts";
 
 /** A comparison, as it is named. */
 export interface Range {

@@ -8,13 +8,11 @@ import type { NameRefusal, QuotaStanding, RepositoryChange } from "../store/regi
 import type { RepositoryDetails, RepositoryEntry } from "../store/registry/repository-rows.ts";
 import type { FoundPage } from "../store/registry/search.ts";
 import type { NewToken } from "../store/registry/token-table.ts";
-import type { Ambiguities } from "./state/call-outcome.ts";
-import type { RepositoryClient } from "./calls.ts";
 import type { EventPage, EventQuery } from "./events/events.ts";
-import type { OwnerClient } from "./owners/owner-calls.ts";
 import type { OwnerEventPage } from "./owners/owner.ts";
 import type { Reading } from "./files/reading.ts";
 import type { ForkRequest } from "./forks/fork.ts";
+import type { Ambiguities, OwnerClient, RepositoryClient } from "../contract/calls.ts";
 
 /** The host's services for one request of a page or of the API. */
 export interface Deployment {
@@ -25,7 +23,7 @@ export interface Deployment {
   readonly reading: Reading;
   /** Opens the repository named in the path, if the caller has the needed right.
    * @param noteAmbiguities
-   * @see newRepositoryClient
+   * @see newClient
    * @throws GitError "not-found" for an invalid name, and as `authorise` */
   open(
     owner: string,

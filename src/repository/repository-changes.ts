@@ -4,8 +4,8 @@ import { GitError } from "../format/errors.ts";
 import { foldRepositoryName, parseRepositoryName, type RepositoryName } from "../format/repository-name.ts";
 import type { NameRefusal, RepositoryChange } from "../store/registry/registry-answers.ts";
 import type { RepositoryDetails, RepositoryEntry } from "../store/registry/repository-rows.ts";
-import type { RepositoryClient } from "./calls.ts";
 import type { Deployment, RepositoryRegistry } from "./deployment.ts";
+import type { RepositoryClient } from "../contract/calls.ts";
 
 /** Characters of a description. */
 export const MAX_DESCRIPTION = 1_000;

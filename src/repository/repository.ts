@@ -12,8 +12,7 @@ import { setPin } from "./forks/pins.ts";
 import { shareHistory } from "./forks/share-history.ts";
 import { announce, announceNow } from "./refs/announce.ts";
 import { AFTER_PUSH } from "./after-push.ts";
-import type { CallOutcome } from "./state/call-outcome.ts";
-import { answerCall, type CallName } from "./calls.ts";
+import { answerCall } from "./calls.ts";
 import type { CopyPlace } from "../store/forks/table-copy.ts";
 import type { FamilyMember, HistoryRequest } from "./state/family.ts";
 import type { FetchOutcome, FetchRequest, FetchSource, RefList } from "./state/fetch-source.ts";
@@ -26,6 +25,7 @@ import { RepositoryState } from "./state/repository-state.ts";
 import { Semaphore } from "./pacing/semaphore.ts";
 import { ResponseCache } from "./fetch/response-cache.ts";
 import { UploadPack } from "./fetch/upload-pack.ts";
+import type { CallName, CallOutcome } from "../contract/calls.ts";
 
 /** Calls that poll the progress of jobs: they must not delay them. */
 const WATCHES_JOBS: ReadonlySet<CallName> = new Set(["maintenance", "worktrees"]);

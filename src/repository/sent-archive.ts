@@ -4,7 +4,6 @@ import { GitError } from "../format/errors.ts";
 import { MAX_ARCHIVE_STEPS, MAX_WALK_STEPS } from "../format/limits.ts";
 import { StepBudget } from "../format/step-budget.ts";
 import { isTreeMode } from "../format/tree.ts";
-import type { RepositoryClient } from "./calls.ts";
 import { type Archive, openArchive } from "./files/archive.ts";
 import { BlobReader } from "./files/blob-reader.ts";
 import { compressedPieces } from "./files/compressed-pieces.ts";
@@ -16,6 +15,7 @@ import type { Reading } from "./files/reading.ts";
 import { tarArchive } from "./files/tar-archive.ts";
 import { zipArchive } from "./files/zip-archive.ts";
 import { pause } from "./pacing/pause.ts";
+import type { RepositoryClient } from "../contract/calls.ts";
 
 /** The media type of each format. */
 export const ARCHIVE_TYPES = {

@@ -6,7 +6,6 @@ import { accepts } from "hono/accepts";
 import type { Right } from "../access/caller.ts";
 import { isGitError } from "../format/errors.ts";
 import { AMBIGUITY_HEADER, showAmbiguities } from "../format/ambiguities.ts";
-import type { Ambiguities } from "../repository/state/call-outcome.ts";
 import { ASSETS, PROGRAMS, serveAsset, serveProgram } from "./assets/assets.ts";
 import { activityPage } from "./pages/activity.tsx";
 import { archivePage } from "./pages/archive.ts";
@@ -53,6 +52,7 @@ import { refuseCrossSite } from "./parts/forms.ts";
 import { checkQuery } from "./parts/query.ts";
 import { placeUrl, signInUrl } from "./parts/urls.ts";
 import type { OpenedPlace, PageContext, WebEnv, WebHost } from "./parts/web-env.ts";
+import type { Ambiguities } from "../contract/calls.ts";
 
 /** A page. */
 export interface PageRoute {

@@ -1,7 +1,7 @@
 import type { Right } from "../../access/caller.ts";
-import type { RepositoryClient } from "../../repository/calls.ts";
 import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
 import type { SignedRequests } from "../../store/chunks/signed-requests.ts";
+import type { RepositoryClient } from "../../contract/calls.ts";
 
 /** A request of the LFS client to a repository, and what serving it needs. */
 export interface LfsContext {

@@ -1,8 +1,7 @@
-// The calls of the API to an owner's object, as `calls.ts` has them for a repository's.
+// The functions that answer the calls to an owner's object, as `calls.ts` has them for a repository's.
 import type { Right } from "../../access/caller.ts";
 import { isGitError } from "../../format/errors.ts";
-import { type CallOutcome, type Client, newClient } from "../state/call-outcome.ts";
-import type { EventQuery } from "../events/events.ts";
+import type { Answers, CallOutcome, OwnerCallName, OwnerClient } from "../../contract/calls.ts";
 import {
   changeWebhook,
   createWebhook,
@@ -16,8 +15,8 @@ import {
 } from "../events/webhooks.ts";
 import type { Owner } from "./owner.ts";
 
-const OWNER_CALLS = {
-  events: (owner: Owner, query: EventQuery, right: Right) => owner.events(query, right),
+const OWNER_CALLS: Answers<OwnerClient, Owner, [right: Right]> = {
+  events: (owner, query, right) => owner.events(query, right),
   webhooks,
   webhook,
   createWebhook,
@@ -27,19 +26,7 @@ const OWNER_CALLS = {
   pingWebhook,
   deliveries,
   redeliver,
-} satisfies Record<string, (owner: Owner, argument: never, right: Right) => Promise<unknown>>;
-
-/** Names one of the calls. */
-export type OwnerCallName = keyof typeof OWNER_CALLS;
-
-/** An owner as the API sees it: every call as a method. */
-export type OwnerClient = Client<typeof OWNER_CALLS>;
-
-/** Makes the methods of a client.
- * @param send carries a call to the object */
-export function newOwnerClient(send: (name: OwnerCallName, argument: unknown) => Promise<CallOutcome>): OwnerClient {
-  return newClient(OWNER_CALLS, send);
-}
+};
 
 /** Runs a call.
  * @param right the caller's, for all that the owner has

@@ -1,6 +1,5 @@
 import { z } from "@hono/zod-openapi";
 import { decodeText, encodeText } from "../../format/byte-string.ts";
-import type { RepositoryClient } from "../../repository/calls.ts";
 import { failures } from "../common/error.ts";
 import { toTime } from "../common/time.ts";
 import { COMMENT, HEARTBEAT_MS, STREAM_HEADERS, STREAM_LIFE_MS, wantsStream } from "../../format/event-stream.ts";
@@ -8,6 +7,7 @@ import type { Listener } from "../../repository/deployment.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import { json, RepositoryParams } from "../common/schemas.ts";
 import { Authorization, AUTHORIZATION, Prefixes, RemoteUrl } from "./remote-schemas.ts";
+import type { RepositoryClient } from "../../contract/calls.ts";
 
 const PATH = "/repos/{owner}/{repo}/import";
 

@@ -1,10 +1,10 @@
 import { z } from "@hono/zod-openapi";
 import { MAINTENANCE_KINDS } from "../../repository/maintenance/maintenance-jobs.ts";
-import type { RepositoryClient } from "../../repository/calls.ts";
 import { failures } from "../common/error.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import { RepositoryParams, json } from "../common/schemas.ts";
 import { toTime } from "../common/time.ts";
+import type { RepositoryClient } from "../../contract/calls.ts";
 
 const Count = z.number().int().min(0);
 

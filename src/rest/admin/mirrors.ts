@@ -1,12 +1,12 @@
 import { z } from "@hono/zod-openapi";
 import { decodeText, encodeText } from "../../format/byte-string.ts";
-import type { RepositoryClient } from "../../repository/calls.ts";
 import { failures } from "../common/error.ts";
 import { cursorFor, decodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import { json, NullableOidSchema, RepositoryParams } from "../common/schemas.ts";
 import { toTime } from "../common/time.ts";
 import { Authorization, AUTHORIZATION, Prefixes, RemoteUrl } from "./remote-schemas.ts";
+import type { RepositoryClient } from "../../contract/calls.ts";
 
 const PATH = "/repos/{owner}/{repo}/mirrors";
 const tags = ["mirrors"];

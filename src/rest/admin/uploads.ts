@@ -10,7 +10,6 @@ import {
 } from "../../format/limits.ts";
 import { fromHex, NULL_OID, type Oid } from "../../format/oid.ts";
 import { isPushableRefName } from "../../format/ref-name.ts";
-import type { RepositoryClient } from "../../repository/calls.ts";
 import { explainRefusal } from "../../repository/state/ref-refusal.ts";
 import { storePart } from "../../repository/upload/part-upload.ts";
 import { newChunkCounters } from "../../store/chunks/chunk-store.ts";
@@ -19,6 +18,7 @@ import { answerLate } from "../common/long-answer.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import { json, NullableOidSchema, OidSchema, RepositoryParams } from "../common/schemas.ts";
 import { toTime } from "../common/time.ts";
+import type { RepositoryClient } from "../../contract/calls.ts";
 
 const PATH = "/repos/{owner}/{repo}/uploads";
 

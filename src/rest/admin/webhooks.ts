@@ -1,10 +1,10 @@
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import type { OwnerClient } from "../../repository/owners/owner-calls.ts";
 import { failures } from "../common/error.ts";
 import { defineRoute, type Need, newRoutes, repositoryOf, type RestEnv } from "../common/routes.ts";
 import { json, RepositoryParams } from "../common/schemas.ts";
 import { toTime } from "../common/time.ts";
+import type { OwnerClient } from "../../contract/calls.ts";
 
 const OwnerParams = RepositoryParams.pick({ owner: true });
 

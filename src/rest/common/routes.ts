@@ -2,8 +2,6 @@ import { createRoute, OpenAPIHono, type RouteConfig, type z } from "@hono/zod-op
 import type { Context, MiddlewareHandler } from "hono";
 import type { Right } from "../../access/caller.ts";
 import { AMBIGUITY_HEADER, showAmbiguities } from "../../format/ambiguities.ts";
-import type { Ambiguities } from "../../repository/state/call-outcome.ts";
-import type { RepositoryClient } from "../../repository/calls.ts";
 import type { Deployment } from "../../repository/deployment.ts";
 import type { Reading } from "../../repository/files/reading.ts";
 import type { PushResult, RefCommand } from "../../repository/state/push.ts";
@@ -11,6 +9,7 @@ import { answerError } from "./error.ts";
 import { toRefusal } from "./refusal.ts";
 import { checkBody, endBody, refuseBody } from "./request-body.ts";
 import { checkQuery, readQuery } from "./request-query.ts";
+import type { Ambiguities, RepositoryClient } from "../../contract/calls.ts";
 
 /** What a route needs: a right to the repository in its path, or
  * - `token`: any valid token; the route itself checks its right to what the request names

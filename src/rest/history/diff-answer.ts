@@ -2,10 +2,10 @@
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { decodeText } from "../../format/byte-string.ts";
-import type { RepositoryClient } from "../../repository/calls.ts";
 import type { DiffPage } from "../../repository/diff/diff.ts";
 import { cursorFor, CursorSchema, NextCursor } from "../common/paging.ts";
 import { ModeSchema, NullableOidSchema } from "../common/schemas.ts";
+import type { RepositoryClient } from "../../contract/calls.ts";
 
 /** The media type of a patch. */
 const PATCH_TYPE = "text/x-diff";

@@ -3,10 +3,10 @@ import type { Foreign } from "../../repository/comparison.ts";
 import { encodeText } from "../../format/byte-string.ts";
 import { answerByIds } from "../common/conditional.ts";
 import { failures } from "../common/error.ts";
-import type { RepositoryClient } from "../../repository/calls.ts";
 import { FOREIGN_HINT, openForeign } from "../common/foreign.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import { OidSchema, RefSchema, RepositoryParams, json } from "../common/schemas.ts";
+import type { RepositoryClient } from "../../contract/calls.ts";
 
 /** Maximum number of heads. */
 const MAX_HEADS = 50;

@@ -3,7 +3,6 @@ import { decodeText, encodeText } from "../../format/byte-string.ts";
 import { GitError, isGitError } from "../../format/errors.ts";
 import { statusOf } from "../../format/http-status.ts";
 import { isHexOid } from "../../format/oid.ts";
-import type { RepositoryClient } from "../../repository/calls.ts";
 import {
   type Family,
   type Foreign,
@@ -25,6 +24,7 @@ import { urlParts } from "../parts/url-parts.ts";
 import { compareUrl, pathUrl, placeUrl } from "../parts/urls.ts";
 import type { PageContext, PagePlace } from "../parts/web-env.ts";
 import { DIFF_QUERY, readAskedDiff, streamDiff } from "./shown-diff.ts";
+import type { RepositoryClient } from "../../contract/calls.ts";
 
 /** Commits that are listed. */
 const MAX_COMMITS = 250;

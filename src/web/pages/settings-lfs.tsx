@@ -1,11 +1,11 @@
 import { isGitError } from "../../format/errors.ts";
-import type { RepositoryClient } from "../../repository/calls.ts";
 import { showSize } from "../parts/file-box.tsx";
 import { readForm, textOf } from "../parts/forms.ts";
 import { settingsUrl, showSettings } from "../parts/settings-frame.tsx";
 import { visibleLine } from "../parts/text.ts";
 import { Ago, toIso } from "../parts/times.tsx";
 import type { PageContext } from "../parts/web-env.ts";
+import type { RepositoryClient } from "../../contract/calls.ts";
 
 const MAX_FORM_BYTES = 4 * 1024;
 

@@ -1,6 +1,5 @@
 import { decodeText, encodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
-import type { RepositoryClient } from "../../repository/calls.ts";
 import * as remote from "../../repository/remote/remote-settings.ts";
 import { Choice, type Faults, FaultNote, NO_FAULTS, TextField } from "../parts/fields.tsx";
 import { refusalOf } from "../parts/form-faults.ts";
@@ -9,6 +8,7 @@ import { settingsUrl, showSettings } from "../parts/settings-frame.tsx";
 import { visibleLine } from "../parts/text.ts";
 import { Ago, toIso } from "../parts/times.tsx";
 import type { PageContext } from "../parts/web-env.ts";
+import type { RepositoryClient } from "../../contract/calls.ts";
 
 const MAX_FORM_BYTES = 64 * 1024;
 

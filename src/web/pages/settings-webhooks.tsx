@@ -1,5 +1,4 @@
 import { GitError } from "../../format/errors.ts";
-import type { RepositoryClient } from "../../repository/calls.ts";
 import { type Faults, FaultNote, NO_FAULTS, SelectField, TextField } from "../parts/fields.tsx";
 import { refusalOf } from "../parts/form-faults.ts";
 import { readForm, textOf } from "../parts/forms.ts";
@@ -8,6 +7,7 @@ import { ShownOnce } from "../parts/shown-once.tsx";
 import { visibleLine, visibleText } from "../parts/text.ts";
 import { Ago, toIso } from "../parts/times.tsx";
 import type { PageContext } from "../parts/web-env.ts";
+import type { RepositoryClient } from "../../contract/calls.ts";
 
 const MAX_FORM_BYTES = 64 * 1024;
 

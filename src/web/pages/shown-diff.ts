@@ -1,9 +1,9 @@
 // What pages that show a comparison share: how it is asked for, read and sent.
-import type { RepositoryClient } from "../../repository/calls.ts";
 import type { DiffFrame } from "../parts/diff-file.tsx";
 import { drawDiff, drawFileDiff } from "../parts/diff-view.tsx";
 import { readFlag, readNumber } from "../parts/query.ts";
 import { withQuery } from "../parts/urls.ts";
+import type { RepositoryClient } from "../../contract/calls.ts";
 
 /** Changed files on a page, and bytes of their patches. */
 const PAGE_FILES = 100;

@@ -1,7 +1,7 @@
-import type { Ambiguities } from "../../repository/state/call-outcome.ts";
 import { visibleName } from "./text.ts";
 import { type PathPageName, pathUrl } from "./urls.ts";
 import type { PagePlace } from "./web-env.ts";
+import type { Ambiguities } from "../../contract/calls.ts";
 
 /** Says what a name in the URL could also have meant.
  * @param path byte string, "" for the root */

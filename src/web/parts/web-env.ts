@@ -1,8 +1,7 @@
 import type { Context } from "hono";
 import type { Right } from "../../access/caller.ts";
-import type { Ambiguities } from "../../repository/state/call-outcome.ts";
-import type { RepositoryClient } from "../../repository/calls.ts";
 import type { Deployment } from "../../repository/deployment.ts";
+import type { Ambiguities, RepositoryClient } from "../../contract/calls.ts";
 
 /** Who looks at a page. */
 export type Visitor =

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Caller, Requester } from "../../../src/access/caller.ts";
 import { MAX_SHARED_COMMITS } from "../../../src/format/limits.ts";
-import type { CallOutcome } from "../../../src/repository/state/call-outcome.ts";
 import type { CommitAnswer, CommitRequest } from "../../../src/repository/commit/commit-request.ts";
 import type { Transactor } from "../../../src/store/sql/sql.ts";
 import { makeCommit, makeObject, makeTree, packOf } from "../../harness/pack-builder.ts";
 import { ANYONE } from "../../harness/requester.ts";
 import { NodeTransactor, PushedRepository } from "../pushing.ts";
 import { NodeSql } from "../sqlite.ts";
+import type { CallOutcome } from "../../../src/contract/calls.ts";
 
 const ADA = { name: "Ada", email: "ada@example.com", timeSeconds: 1_700_000_000, zone: "+0000" };
 const MAIN = "refs/heads/main";

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { storePart } from "../../../src/repository/upload/part-upload.ts";
-import type { CallName } from "../../../src/repository/calls.ts";
 import { GitError } from "../../../src/format/errors.ts";
 import type { LfsCompletion } from "../../../src/repository/lfs/complete-lfs-upload.ts";
 import type { LfsBatchAnswer } from "../../../src/repository/lfs/lfs-objects.ts";
@@ -15,6 +14,7 @@ import type { Scenario, Step } from "./enumerate.ts";
 import { alarms, push } from "./steps.ts";
 import { makeVersion } from "./versions.ts";
 import { World } from "./world.ts";
+import type { CallName } from "../../../src/contract/calls.ts";
 
 const MAIN = "refs/heads/main";
 const DAY_MS = 24 * 60 * 60_000;

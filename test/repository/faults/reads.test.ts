@@ -2,7 +2,6 @@
  * and the next read is correct. */
 import assert from "node:assert/strict";
 import { beforeAll, expect, test } from "vitest";
-import { type CallName, newRepositoryClient } from "../../../src/repository/calls.ts";
 import { instantiateCodec } from "../../../src/codec/codec.ts";
 import wasm from "../../../src/codec/holdfast.wasm";
 import { BlobReader } from "../../../src/repository/files/blob-reader.ts";
@@ -15,6 +14,7 @@ import { makeVersion } from "./versions.ts";
 import { faultsAt, type Places } from "./fault-points.ts";
 import { World } from "./world.ts";
 import { testSome } from "../../harness/sweep.ts";
+import { type CallName, newClient, type RepositoryClient } from "../../../src/contract/calls.ts";
 
 const MAIN = "refs/heads/main";
 /** Each in an R2 object of its own; the large file of the last one in several parts. */
@@ -33,7 +33,7 @@ beforeAll(async () => {
 
 function client() {
   const { repository } = world.repository;
-  return newRepositoryClient((name: CallName, argument) => repository.call(name, argument, ANYONE));
+  return newClient<RepositoryClient>((name: CallName, argument) => repository.call(name, argument, ANYONE));
 }
 
 function openReader(): BlobReader {

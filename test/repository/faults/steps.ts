@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import type { CallName } from "../../../src/repository/calls.ts";
 import { GitError } from "../../../src/format/errors.ts";
 import type { JobKind } from "../../../src/store/jobs/jobs.ts";
 import { ANYONE } from "../../harness/requester.ts";
 import type { HexCommand, PushOptions } from "../pushing.ts";
 import type { Step } from "./enumerate.ts";
 import type { World } from "./world.ts";
+import type { CallName } from "../../../src/contract/calls.ts";
 
 /** A push as git makes it: of the refs that differ.
  * @param refs ids by name, null: to be deleted */

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import type { CallName } from "../../../src/repository/calls.ts";
 import { GitError } from "../../../src/format/errors.ts";
 import { MIN_INNER_PART_BYTES } from "../../../src/format/limits.ts";
 import { storePart } from "../../../src/repository/upload/part-upload.ts";
@@ -12,6 +11,7 @@ import type { Scenario, Step } from "./enumerate.ts";
 import { alarms, push } from "./steps.ts";
 import { makeFat, makeVersion } from "./versions.ts";
 import { World } from "./world.ts";
+import type { CallName } from "../../../src/contract/calls.ts";
 
 const MAIN = "refs/heads/main";
 const DAY_MS = 24 * 60 * 60_000;

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import type { CallName } from "../../../src/repository/calls.ts";
 import type { LfsUploadStatus } from "../../../src/repository/lfs/lfs-part-uploads.ts";
 import { type ClientObject, objectOf } from "../../harness/lfs.ts";
 import { MemoryChunkStore } from "../../harness/memory-chunk-store.ts";
 import { ANYONE } from "../../harness/requester.ts";
 import { housekeep } from "../maintenance/housekeep.ts";
 import { PushedRepository } from "../pushing.ts";
+import type { CallName } from "../../../src/contract/calls.ts";
 
 const HOUR_MS = 60 * 60_000;
 const DAY_MS = 24 * HOUR_MS;

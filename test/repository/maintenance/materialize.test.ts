@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { newRepositoryClient } from "../../../src/repository/calls.ts";
 import { FaultyChunkStore, type FaultPlan, NO_FAULTS } from "../../harness/faulty-chunk-store.ts";
 import { MemoryChunkStore } from "../../harness/memory-chunk-store.ts";
 import { scheduleAllWorktrees } from "../../../src/repository/worktree/worktrees.ts";
@@ -10,6 +9,7 @@ import { Random } from "../../harness/random.ts";
 import { ANYONE } from "../../harness/requester.ts";
 import { PushedRepository } from "../pushing.ts";
 import { commitFiles, expectWorktree, type MadeFile, manifest } from "../worktree/worktree-harness.ts";
+import { newClient, type RepositoryClient } from "../../../src/contract/calls.ts";
 
 const random = new Random(5);
 
@@ -150,7 +150,7 @@ test(
 test("a run that began while it was quiet ends when somebody asks for maintenance", async () => {
   const opened = await open();
   const { repository } = opened.repository;
-  const client = newRepositoryClient((name, argument) => repository.call(name, argument, ANYONE));
+  const client = newClient<RepositoryClient>((name, argument) => repository.call(name, argument, ANYONE));
   await push(opened, Object.fromEntries(Array.from({ length: 600 }, (_, i) => [`f${i}`, `${i}`])));
   let writes = 0;
   let maintained: Promise<unknown> | null = null;
@@ -284,7 +284,7 @@ test("a deletion while files are written ends the job, and is no failure", async
 test("a push of some kilobytes that lists one blob many times writes no gigabytes", async () => {
   const opened = await open({ freeWorktreeBytes: 1024 * 1024 });
   const { repository, dir, store } = opened;
-  const client = newRepositoryClient((name, argument) => repository.repository.call(name, argument, ANYONE));
+  const client = newClient<RepositoryClient>((name, argument) => repository.repository.call(name, argument, ANYONE));
   await push(opened, { a: "a" });
   await run(opened);
   const first = await git(dir, "rev-parse", "main");

@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
-import { newRepositoryClient } from "../../../src/repository/calls.ts";
 import { FaultyChunkStore, type FaultPlan, NO_FAULTS } from "../../harness/faulty-chunk-store.ts";
 import { MemoryChunkStore } from "../../harness/memory-chunk-store.ts";
 import { PushedRepository } from "../pushing.ts";
 import { TinyPushes } from "./tiny-pushes.ts";
 import { ANYONE } from "../../harness/requester.ts";
+import { newClient, type RepositoryClient } from "../../../src/contract/calls.ts";
 
 test("the status says what there is, what waits and what was done", async () => {
   const plan: { faults: FaultPlan } = { faults: NO_FAULTS };
   const chunks = new FaultyChunkStore(new MemoryChunkStore(), (call) => plan.faults(call));
   const repository = new PushedRepository({ chunks, limits: { minBundleBytes: Number.MAX_SAFE_INTEGER } });
-  const client = newRepositoryClient((name, argument) => repository.repository.call(name, argument, ANYONE));
+  const client = newClient<RepositoryClient>((name, argument) => repository.repository.call(name, argument, ANYONE));
   await expect(client.maintenance()).rejects.toMatchObject({ code: "not-found" });
   await expect(client.maintain(["repack"])).rejects.toMatchObject({ code: "not-found" });
   const pushes = new TinyPushes(repository);

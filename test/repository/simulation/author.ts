@@ -1,10 +1,10 @@
 /** A client that works through the API: commits, merges, moves and deletes refs. */
 import { GitError, isGitError } from "../../../src/format/errors.ts";
-import type { CallName } from "../../../src/repository/calls.ts";
 import { ANYONE } from "../../harness/requester.ts";
 import { makeObject, PERSON } from "../../harness/pack-builder.ts";
 import { adopt, Client, type View } from "./client.ts";
 import type { ModelCommand } from "./ref-model.ts";
+import type { CallName } from "../../../src/contract/calls.ts";
 
 /** Refusals of a call that are no error of the server. */
 const REFUSALS = ["conflict", "not-found", "stale"] as const;

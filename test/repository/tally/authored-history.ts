@@ -1,8 +1,8 @@
 /** Histories by many authors, and git's figures for them. */
-import { newRepositoryClient, type RepositoryClient } from "../../../src/repository/calls.ts";
 import { git, makeRepository, tryGit } from "../../harness/git.ts";
 import type { PushedRepository } from "../pushing.ts";
 import { ANYONE } from "../../harness/requester.ts";
+import { newClient, type RepositoryClient } from "../../../src/contract/calls.ts";
 
 /** A commit to be made. */
 export interface Draft {
@@ -65,5 +65,5 @@ export async function listContributors(client: RepositoryClient, ref: string): P
 
 /** The calls of a repository. */
 export function clientOf({ repository }: PushedRepository): RepositoryClient {
-  return newRepositoryClient((name, argument) => repository.call(name, argument, ANYONE));
+  return newClient<RepositoryClient>((name, argument) => repository.call(name, argument, ANYONE));
 }
