@@ -15,7 +15,7 @@ import {
 } from "../access/caller.ts";
 import { GitError, isGitError } from "../format/errors.ts";
 import type { RepositoryName } from "../format/repository-name.ts";
-import { type Ambiguities, type CallOutcome, newClient, type RepositoryClient } from "../contract/calls.ts";
+import { type Ambiguities, newClient, type RepositoryClient } from "../contract/calls.ts";
 import type { ForkRequest } from "../repository/forks/fork.ts";
 import type { NewPlace } from "../protocol/moved.ts";
 import { noCreation } from "../protocol/receive-pack.ts";
@@ -25,11 +25,11 @@ import { type Env, REGISTRY_NAME } from "./env.ts";
 import { forgetRoute, type KnownRoute, recallRoute, rememberRoute } from "./known-routes.ts";
 import { watchingDamage } from "./known-damage.ts";
 import type { Timings } from "./timings.ts";
-import type { RegistryObject } from "./registry-object.ts";
 import { GONE, LISTEN_REQUEST } from "./listening.ts";
-import { type ForkOutcome, ORIGIN_HEADER, type PushOrigin, type RepositoryObject } from "./repository-object.ts";
+import { ORIGIN_HEADER, type PushOrigin } from "./repository-object.ts";
+import type { RegistryRpc, Remote, RepositoryRpc } from "../contract/objects.ts";
 
-type RepositoryStub = DurableObjectStub<RepositoryObject>;
+type RepositoryStub = Remote<RepositoryRpc>;
 
 /** The present place for a former name; null: the name is current. */
 function newPlace({ owner, name, isFormer }: KnownRoute, requestUrl: string): NewPlace | null {
@@ -38,9 +38,13 @@ function newPlace({ owner, name, isFormer }: KnownRoute, requestUrl: string): Ne
 }
 
 /** The registry of the deployment. */
-export function registryOf(env: Env): DurableObjectStub<RegistryObject> {
-  // The bindings are untyped, since their classes refer to each other.
-  return (env.REGISTRY as DurableObjectNamespace<RegistryObject>).getByName(REGISTRY_NAME);
+export function registryOf(env: Env): Remote<RegistryRpc> {
+  return env.REGISTRY.getByName(REGISTRY_NAME) as unknown as Remote<RegistryRpc>;
+}
+
+/** A repository's object. */
+export function repositoryObject(env: Env, id: string): Remote<RepositoryRpc> {
+  return env.REPOSITORY.getByName(id) as unknown as Remote<RepositoryRpc>;
 }
 
 /** A named repository, as one request uses it. The only way to its object: the caller's right is
@@ -155,7 +159,7 @@ export class NamedRepository {
    * @throws GitError "unavailable" when there are too many listeners, and as `authorise` */
   async listen(): Promise<WebSocket | null> {
     const response = await this.ask(
-      (repository) => repository.fetch(LISTEN_REQUEST.url, { headers: LISTEN_REQUEST.headers }),
+      (repository) => repository.fetch(new Request(LISTEN_REQUEST.url, { headers: LISTEN_REQUEST.headers })),
       ({ status }) => status === GONE,
     );
     if (response === null) return null;
@@ -200,8 +204,7 @@ export class NamedRepository {
   client(noteAmbiguities: (ambiguities: Ambiguities) => void): RepositoryClient {
     return newClient<RepositoryClient>(async (name, argument) => {
       const outcome = await this.ask(
-        // In the stub's type, every value in a result would be a stub as well.
-        (repository, requester) => repository.call(name, argument, requester) as Promise<CallOutcome>,
+        (repository, requester) => repository.call(name, argument, requester),
         ({ kind }) => kind === "unknown-repository",
       );
       return outcome ?? { kind: "unknown-repository" };
@@ -231,9 +234,7 @@ export class NamedRepository {
     const reserved = await registryOf(this.#env).create(this.#name, details);
     if (reserved.kind !== "reserved") return reserved;
     forgetRoute(this.#name);
-    // In the stub's type, every value in a result would be a stub as well.
-    const forked = this.#open(reserved.id).fork({ ...request, who: nameOf(this.#asker.caller) });
-    const outcome = await (forked as Promise<ForkOutcome>);
+    const outcome = await this.#open(reserved.id).fork({ ...request, who: nameOf(this.#asker.caller) });
     if (outcome.kind === "failed") throw new GitError(outcome.code, outcome.data);
     return outcome.kind === "forked" ? null : { kind: "taken", by: this.#name };
   }
@@ -311,6 +312,6 @@ export class NamedRepository {
   }
 
   #open(id: string): RepositoryStub {
-    return (this.#env.REPOSITORY as DurableObjectNamespace<RepositoryObject>).getByName(id);
+    return repositoryObject(this.#env, id);
   }
 }

@@ -1,14 +1,14 @@
 import type { Right } from "../access/caller.ts";
 import { GitError } from "../format/errors.ts";
 import { isOwnerName } from "../format/repository-name.ts";
-import { type CallOutcome, newClient, type OwnerClient } from "../contract/calls.ts";
+import { newClient, type OwnerClient } from "../contract/calls.ts";
+import type { OwnerRpc, Remote } from "../contract/objects.ts";
 import type { OwnerListener } from "../repository/deployment.ts";
 import { demandRight } from "./demand.ts";
 import type { Env } from "./env.ts";
 import type { HostRequest } from "./host-request.ts";
 import { SocketListener } from "./listener.ts";
 import { LISTEN_REQUEST } from "./listening.ts";
-import type { OwnerObject } from "./owner-object.ts";
 
 /** Opens an owner for a request whose caller has the needed right for all that they have.
  * @throws GitError "invalid", and as `Deployment.demand` */
@@ -16,8 +16,7 @@ export async function openOwner(request: HostRequest, owner: string, needed: Rig
   if (!isOwnerName(owner)) throw new GitError("invalid", { what: "owner", field: "owner", actual: owner });
   const right = await demandRight(request, needed, owner);
   const stub = ownerOf(request.env, owner);
-  // In the stub's type, every value in a result would be a stub as well.
-  return newClient<OwnerClient>((name, argument) => stub.call(name, argument, right) as Promise<CallOutcome>);
+  return newClient<OwnerClient>((name, argument) => stub.call(name, argument, right));
 }
 
 /** Listens to an owner for a request that may read all that they have.
@@ -25,7 +24,7 @@ export async function openOwner(request: HostRequest, owner: string, needed: Rig
 export async function openOwnerListener(request: HostRequest, owner: string): Promise<OwnerListener> {
   await openOwner(request, owner, "read");
   const { url, headers } = LISTEN_REQUEST;
-  const { webSocket } = await ownerOf(request.env, owner).fetch(url, { headers });
+  const { webSocket } = await ownerOf(request.env, owner).fetch(new Request(url, { headers }));
   if (webSocket === null)
     throw new GitError("unavailable", { what: "event stream", reason: "too many listen to this owner" });
   // Each reading is a request of its own, since the caller's right may have ended.
@@ -35,7 +34,6 @@ export async function openOwnerListener(request: HostRequest, owner: string): Pr
 }
 
 /** The object of an owner, whose name may be written in any case. */
-function ownerOf(env: Env, owner: string): DurableObjectStub<OwnerObject> {
-  // The bindings are untyped, since their classes refer to each other.
-  return (env.OWNERS as DurableObjectNamespace<OwnerObject>).getByName(owner.toLowerCase());
+function ownerOf(env: Env, owner: string): Remote<OwnerRpc> {
+  return env.OWNERS.getByName(owner.toLowerCase()) as unknown as Remote<OwnerRpc>;
 }

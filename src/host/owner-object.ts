@@ -3,6 +3,7 @@ import type { Right } from "../access/caller.ts";
 import { answerOwnerCall } from "../repository/owners/owner-calls.ts";
 import type { OwnerRegistry } from "../repository/owners/owner-platform.ts";
 import { Owner } from "../repository/owners/owner.ts";
+import type { OwnerRpc } from "../contract/objects.ts";
 import { Alarm } from "./alarm.ts";
 import { type Env, REGISTRY_NAME } from "./env.ts";
 import { printEvent } from "./event-log.ts";
@@ -13,7 +14,7 @@ import type { CallOutcome, OwnerCallName } from "../contract/calls.ts";
 
 /** One owner to whose events somebody listens: their log and its webhooks, in the object's own
  * SQLite database. An owner to whom nobody has ever listened has none. */
-export class OwnerObject extends DurableObject<Env> {
+export class OwnerObject extends DurableObject<Env> implements OwnerRpc {
   readonly #owner: Owner;
   readonly #alarm: Alarm;
 
@@ -37,7 +38,6 @@ export class OwnerObject extends DurableObject<Env> {
     });
   }
 
-  /** Lets the Worker listen; it has authorised the request. */
   override async fetch(): Promise<Response> {
     return admitListener(this.ctx, true);
   }
@@ -47,7 +47,6 @@ export class OwnerObject extends DurableObject<Env> {
     return this.#owner.tell(event);
   }
 
-  /** Serves a call of the REST API. @see answerOwnerCall */
   call(name: OwnerCallName, argument: unknown, right: Right): Promise<CallOutcome> {
     return answerOwnerCall(this.#owner, right, name, argument);
   }

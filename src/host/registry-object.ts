@@ -22,6 +22,7 @@ import type { FoundPage } from "../store/registry/search.ts";
 import { SESSION_TABLE, type SessionHolder, SessionTable } from "../store/registry/session-table.ts";
 import { type NewToken, TOKEN_TABLE, TokenTable } from "../store/registry/token-table.ts";
 import { CountedSql, newSqlCounters } from "../store/sql/sql.ts";
+import type { RegistryRpc } from "../contract/objects.ts";
 import type { Env } from "./env.ts";
 import type { RepositoryObject } from "./repository-object.ts";
 
@@ -35,7 +36,7 @@ const STORED = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\//;
 
 /** The registry of repositories, tokens and sessions: one object for the deployment, in front of
  * the tables of `Registry`, `TokenTable` and `SessionTable`. */
-export class RegistryObject extends DurableObject<Env> {
+export class RegistryObject extends DurableObject<Env> implements RegistryRpc {
   readonly #registry: Registry;
   readonly #tokens: TokenTable;
   readonly #sessions: SessionTable;
@@ -64,19 +65,16 @@ export class RegistryObject extends DurableObject<Env> {
     throw new GitError("damaged-data", { what: "registry's database", reason });
   }
 
-  /** @see Registry.find */
   find(name: RepositoryName): RepositoryRoute | null {
     return this.#registry.find(name);
   }
 
-  /** @see Registry.reserve */
   async reserve(name: RepositoryName): Promise<RepositoryRoute> {
     const route = this.#registry.reserve(name, Date.now());
     await this.#wake();
     return route;
   }
 
-  /** @see Registry.create */
   async create(
     name: RepositoryName,
     details: RepositoryDetails,
@@ -91,7 +89,6 @@ export class RegistryObject extends DurableObject<Env> {
     return this.#registry.admit(id, Date.now());
   }
 
-  /** @see Registry.report */
   report(id: string, standing: RepositoryStanding): ListeningOwner | null {
     const owner = this.#registry.report(id, standing, Date.now());
     if (standing.kind === "deleted") this.#tokens.revokeAllOf(id);
@@ -118,88 +115,69 @@ export class RegistryObject extends DurableObject<Env> {
     return right === null ? null : { caller, right, quota: route.quota };
   }
 
-  /** @see Registry.read */
   read(name: RepositoryName): RepositoryEntry | null {
     return this.#registry.read(name);
   }
 
-  /** @see Registry.list */
   list(owner: string | null, after: RepositoryName | null, limit: number, caller: Caller): RepositoryEntry[] {
     return this.#registry.list(owner, after, limit, caller);
   }
 
-  /** @see Registry.search */
   search(text: string, owner: string | null, after: RepositoryName | null, limit: number, caller: Caller): FoundPage {
     return this.#registry.search(text, owner, after, limit, caller);
   }
 
-  /** @see Registry.findRelatives */
   findRelatives(id: string, owner: string, name: string | null): RepositoryEntry[] {
     return this.#registry.findRelatives(id, owner, name);
   }
 
-  /** @see Registry.listForks */
   listForks(parent: string, after: RepositoryName | null, limit: number, caller: Caller): ForkPage {
     return this.#registry.listForks(parent, after, limit, caller);
   }
 
-  /** @see Registry.readWithForks */
   readWithForks(name: RepositoryName, limit: number, caller: Caller): EntryWithForks | null {
     return this.#registry.readWithForks(name, limit, caller);
   }
 
-  /** @see Registry.update */
   update(id: string, change: RepositoryChange): ReturnType<Registry["update"]> {
     return this.#registry.update(id, change, Date.now());
   }
 
-  /** @see TokenTable.use */
   useToken(hash: string): Token | null {
     return this.#tokens.use(hash, Date.now());
   }
 
-  /** Creates a token.
-   * @returns the token and its secret text, which is returned only here; null: its scope has too
-   * many */
   createToken(wanted: Omit<NewToken, "id">): { readonly token: Token; readonly text: string } | null {
     const text = newTokenText();
     const token = this.#tokens.create({ ...wanted, id: randomUUID() }, hashToken(text), Date.now());
     return token === null ? null : { token, text };
   }
 
-  /** @see TokenTable.read */
   readToken(id: string): Token | null {
     return this.#tokens.read(id, Date.now());
   }
 
-  /** @see Registry.targetOf */
   targetOf(scope: TokenScope): Target | null {
     return this.#registry.targetOf(scope);
   }
 
-  /** @see TokenTable.list */
   listTokens(scope: TokenScope, after: string, limit: number): Token[] {
     return this.#tokens.list(scope, after, limit, Date.now());
   }
 
-  /** @see TokenTable.findUnknown */
   findUnknownTokens(ids: readonly string[], owner: string, repositoryId: string): string[] {
     return this.#tokens.findUnknown(ids, owner, repositoryId, Date.now());
   }
 
-  /** @see TokenTable.revoke */
   revokeToken(id: string): boolean {
     this.#sessions.endAllOf(id);
     return this.#tokens.revoke(id);
   }
 
-  /** @see SessionTable.create */
   createSession(hash: string, holder: SessionHolder, expiresMs: number): void {
     this.#sessions.create(hash, holder, expiresMs, Date.now());
   }
 
-  /** Who signed in, while the token is good: a session without it is none, whatever else is stored.
-   * @returns null: nobody, or no longer */
   useSession(hash: string): KnownSession | null {
     const nowMs = Date.now();
     const session = this.#sessions.find(hash, nowMs);
@@ -210,17 +188,14 @@ export class RegistryObject extends DurableObject<Env> {
     return token === null ? null : { kind: "token", token, expiresMs };
   }
 
-  /** @see SessionTable.end */
   endSession(hash: string): void {
     this.#sessions.end(hash);
   }
 
-  /** @see Registry.readQuota */
   readQuota(holder: QuotaHolder): QuotaStanding {
     return this.#registry.readQuota(holder);
   }
 
-  /** @see Registry.setQuota */
   setQuota(holder: QuotaHolder, change: QuotaChange): void {
     this.#registry.setQuota(holder, change);
   }

@@ -15,6 +15,7 @@ import type { CopyPart, CopyPlace } from "../store/forks/table-copy.ts";
 import type { StoredBundle } from "../store/jobs/bundle-table.ts";
 import type { ListeningOwner, RegistryPort } from "../store/registry/registry-answers.ts";
 import { R2ChunkStore } from "../store/chunks/r2-chunk-store.ts";
+import type { RepositoryRpc } from "../contract/objects.ts";
 import { Alarm } from "./alarm.ts";
 import { type Env, REGISTRY_NAME } from "./env.ts";
 import { printEvent } from "./event-log.ts";
@@ -43,7 +44,7 @@ export type ForkOutcome =
 /** One repository: refs, object index and jobs in the object's own SQLite database. Pushes arrive
  * as HTTP, since their bodies stream; fetches as calls that return a plan, whose bytes the Worker
  * sends. */
-export class RepositoryObject extends DurableObject<Env> {
+export class RepositoryObject extends DurableObject<Env> implements RepositoryRpc {
   readonly #repository: Repository;
   readonly #limits: Limits;
   readonly #alarm: Alarm;
@@ -78,7 +79,6 @@ export class RepositoryObject extends DurableObject<Env> {
     });
   }
 
-  /** Serves git-receive-pack, or lets the Worker listen; it has authorised the request. */
   override async fetch(request: Request): Promise<Response> {
     if (isListening(request)) return admitListener(this.ctx, this.#repository.state.tables !== null);
     if (!(await this.#repository.admitsPush())) return new Response(request.body, { status: GONE });
@@ -86,17 +86,14 @@ export class RepositoryObject extends DurableObject<Env> {
     return receivePack(request, this.#repository, this.#limits, origin.requester, origin.place);
   }
 
-  /** @see Repository.isBlank */
   isBlank(): boolean {
     return this.#repository.isBlank;
   }
 
-  /** @see Repository.create */
   create(defaultBranch: string): Promise<boolean> {
     return this.#repository.create(defaultBranch);
   }
 
-  /** @see Repository.fork */
   async fork(request: ForkRequest): Promise<ForkOutcome> {
     try {
       return { kind: (await this.#repository.fork(request)) ? "forked" : "taken" };
@@ -126,12 +123,10 @@ export class RepositoryObject extends DurableObject<Env> {
     return this.#repository.pin(holder, version, keys);
   }
 
-  /** @see Repository.delete */
   delete(caller: Requester["caller"]): Promise<boolean> {
     return this.#repository.delete(caller);
   }
 
-  /** @see Repository.noteToken */
   noteToken(caller: Requester["caller"], change: TokenEvent): Promise<void> {
     return this.#repository.noteToken(caller, change);
   }
@@ -146,37 +141,30 @@ export class RepositoryObject extends DurableObject<Env> {
     return this.#repository.announce();
   }
 
-  /** @see FetchSource.refs */
   listRefs(prefixes: string[]): Promise<RefList | null> {
     return this.#repository.refs(prefixes);
   }
 
-  /** @see FetchSource.fetch: renamed, since every Durable Object has a `fetch` method */
   planFetch(request: FetchRequest): Promise<FetchOutcome> {
     return this.#repository.fetch(request);
   }
 
-  /** @see FetchSource.finishResponse */
   finishResponse(objectKey: string, sizeBytes: number | null): Promise<void> {
     return this.#repository.finishResponse(objectKey, sizeBytes);
   }
 
-  /** @see FetchSource.awaitResponse */
   awaitResponse(objectKey: string): ReturnType<FetchSource["awaitResponse"]> {
     return this.#repository.awaitResponse(objectKey);
   }
 
-  /** @see FetchSource.sizes */
   readSizes(oids: Uint8Array): Promise<Float64Array | null> {
     return this.#repository.sizes(oids);
   }
 
-  /** @see FetchSource.bundles */
   listBundles(): Promise<StoredBundle[] | null> {
     return this.#repository.bundles();
   }
 
-  /** Serves a call of the REST API. @see answerCall */
   call(name: CallName, argument: unknown, requester: Requester): Promise<CallOutcome> {
     return this.#repository.call(name, argument, requester);
   }

@@ -3,12 +3,11 @@ import { GitError } from "../format/errors.ts";
 import type { NewToken } from "../store/registry/token-table.ts";
 import type { Deployment, Place, TokenService } from "../repository/deployment.ts";
 import type { TokenEvent } from "../repository/events/events.ts";
-import { registryOf } from "./directory.ts";
+import { registryOf, repositoryObject } from "./directory.ts";
 import type { Env } from "./env.ts";
 import { printEvent } from "./event-log.ts";
 import { findScope } from "./find-scope.ts";
 import { forgetToken } from "./identify.ts";
-import type { RepositoryObject } from "./repository-object.ts";
 import { forgetSessionsOf } from "./sessions.ts";
 
 /** Creates, shows and revokes tokens for one request, as far as its caller may.
@@ -62,8 +61,7 @@ async function noteToken(env: Env, caller: Caller, action: TokenEvent["action"],
   const { id, name, right, scope } = token;
   if ("owner" in scope) return;
   try {
-    const repository = (env.REPOSITORY as DurableObjectNamespace<RepositoryObject>).getByName(scope.repositoryId);
-    await repository.noteToken(caller, { action, id, name, right });
+    await repositoryObject(env, scope.repositoryId).noteToken(caller, { action, id, name, right });
   } catch (error) {
     printEvent({ event: "event-lost", type: "token", error: String(error) }, { repository: scope.repositoryId });
   }

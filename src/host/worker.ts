@@ -8,7 +8,6 @@ import { explainPath } from "../protocol/misplaced.ts";
 import { parseService, unknownServiceResponse } from "../protocol/smart-http.ts";
 import { newChunkCounters } from "../store/chunks/chunk-store.ts";
 import { R2ChunkStore } from "../store/chunks/r2-chunk-store.ts";
-import type { FetchOutcome, PlannedPack, StoredPack } from "../repository/state/fetch-source.ts";
 import { API_DESCRIPTION, createRestApp } from "../rest/app.ts";
 import { answerError } from "../rest/common/error.ts";
 import { routePath } from "../rest/slashes.ts";
@@ -158,7 +157,7 @@ function fetchContext(context: HostContext, repository: NamedRepository): FetchC
       fetch: async (request) => {
         const startMs = Date.now();
         const outcome = await repository.ask(
-          (stub) => stub.planFetch(request) as Promise<FetchOutcome>,
+          (stub) => stub.planFetch(request),
           ({ kind }) => kind === "unknown-repository",
         );
         planMs = Date.now() - startMs;
@@ -166,8 +165,7 @@ function fetchContext(context: HostContext, repository: NamedRepository): FetchC
         return outcome ?? { kind: "unknown-repository" };
       },
       finishResponse: (objectKey, sizeBytes) => repository.tell((stub) => stub.finishResponse(objectKey, sizeBytes)),
-      awaitResponse: (objectKey) =>
-        repository.ask((stub) => stub.awaitResponse(objectKey) as Promise<PlannedPack | StoredPack | null>, isNull),
+      awaitResponse: (objectKey) => repository.ask((stub) => stub.awaitResponse(objectKey), isNull),
       sizes: (oids) => repository.ask((stub) => stub.readSizes(oids), isNull),
       bundles: () => repository.ask((stub) => stub.listBundles(), isNull),
     },

@@ -6,6 +6,7 @@ import { NULL_OID_HEX, OBJECT_FORMAT, OID_BYTES, toHex } from "../format/oid.ts"
 import { isPushableRefName } from "../format/ref-name.ts";
 import { encodeSideBand, ERROR_BAND } from "../format/side-band.ts";
 import { readPieces } from "../format/read-pieces.ts";
+import type { FetchSource } from "../repository/state/fetch-source.ts";
 import type { PackSource, PushResult, PushTarget, RefCommand } from "../repository/state/push.ts";
 import { type RefOutcome, type RefRefusal, refuseUnpacked, refuseWhole } from "../repository/state/ref-refusal.ts";
 import { whenFull } from "../store/chunks/full-storage.ts";
@@ -19,9 +20,7 @@ import { asksForOutcome, outcomeResponse } from "./push-outcome.ts";
 import { isDeletion, type PushHead, readPushHead } from "./receive-pack-request.ts";
 import { encodeReport } from "./report-status.ts";
 import { openRequestBody, type RequestBody } from "./request-body.ts";
-import { advertisementResponse, protocolVersion, refuseRpc, resultResponse } from "./smart-http.ts";
-
-const SERVICE = "git-receive-pack";
+import { advertisementResponse, protocolVersion, RECEIVE_PACK, refuseRpc, resultResponse } from "./smart-http.ts";
 
 /** What the server offers; `readPushHead` reads which of it the client uses.
  * @see gitprotocol-capabilities(5) */
@@ -39,19 +38,19 @@ const BEGIN_AFTER_BYTES = 256 * 1024;
  * @see gitprotocol-http(5) */
 export async function advertiseReceivePack(
   request: Request,
-  { source }: { readonly source: Pick<PushTarget, "refs"> },
+  { source }: { readonly source: Pick<FetchSource, "refs"> },
   createsOnPush: boolean,
 ): Promise<Response> {
   const refs = await source.refs([]);
   if (refs === null && !createsOnPush) throw noCreation();
-  const packets = new PacketText().line(`# service=${SERVICE}`).flush();
+  const packets = new PacketText().line(`# service=${RECEIVE_PACK}`).flush();
   if (protocolVersion(request) === 1) packets.line("version 1");
   const names = refs?.names ?? [];
   if (names.length === 0) packets.line(`${NULL_OID_HEX} capabilities^{}\0${CAPABILITIES}`);
   names.forEach((name, i) => {
     packets.line(`${toHex(refs!.oids, i * OID_BYTES)} ${name}${i === 0 ? `\0${CAPABILITIES}` : ""}`);
   });
-  return advertisementResponse(SERVICE, packets.flush().toBytes());
+  return advertisementResponse(RECEIVE_PACK, packets.flush().toBytes());
 }
 
 /** Refuses a push to an unknown name where pushes do not create repositories. */
@@ -78,14 +77,14 @@ export async function receivePack(
   requester: Requester,
   place: PushPlace,
 ): Promise<Response> {
-  const refusal = refuseRpc(request, SERVICE);
+  const refusal = refuseRpc(request, RECEIVE_PACK);
   if (refusal !== null) return refusal;
   const givesOutcome = asksForOutcome(request);
   let push: Push;
   try {
     const body = openRequestBody(request, limits.maxCommandBytes + limits.maxPackSizeBytes);
     const head = await readPushHead(body, limits);
-    if (head === null) return resultResponse(SERVICE, new Uint8Array(0));
+    if (head === null) return resultResponse(RECEIVE_PACK, new Uint8Array(0));
     const url = new URL(`/${place.name}.git`, request.url).href;
     push = new Push(head, body, target, requester, { ...place, url });
   } catch (error) {
@@ -163,7 +162,7 @@ class Push {
     // read after its response.
     await this.#pack.drain();
     this.#channel?.close();
-    return this.#channel?.begun ?? resultResponse(SERVICE, report);
+    return this.#channel?.begun ?? resultResponse(RECEIVE_PACK, report);
   }
 
   /** Refuses invalid ref names and lets the repository apply the other commands. */
@@ -206,7 +205,7 @@ class Push {
 export function pushErrorResponse(error: unknown): Response {
   if (whenFull(error) === null) return errorResponse(error);
   const lines = encodeSideBand(ERROR_BAND, fromByteString(encodeText(`${errorText(error)}\n`)));
-  return resultResponse(SERVICE, Buffer.concat([...lines]));
+  return resultResponse(RECEIVE_PACK, Buffer.concat([...lines]));
 }
 
 /** The pack in a request's body. */

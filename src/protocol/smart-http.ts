@@ -2,6 +2,9 @@ import { NO_CACHE, textResponse } from "./error-response.ts";
 
 export type Service = "git-upload-pack" | "git-receive-pack";
 
+/** The service that takes a push. */
+export const RECEIVE_PACK = "git-receive-pack" satisfies Service;
+
 /** Versions of the wire protocol. @see gitprotocol-v2(5) */
 export type ProtocolVersion = 0 | 1 | 2;
 

@@ -1,7 +1,12 @@
 import type { Codec } from "../../codec/codec.ts";
-import type { RepositoryPlatform } from "../state/repository-platform.ts";
+import type { ChunkCounters, ChunkStore } from "../../store/chunks/chunk-store.ts";
+import type { RepositoryEvent } from "../state/repository-event.ts";
 
 /** What the Worker needs to read stored bytes. The object only says where they are stored. */
-export interface Reading extends Pick<RepositoryPlatform, "openChunks" | "observe"> {
+export interface Reading {
+  /** Opens the chunk store, which counts its operations in `counters`. */
+  openChunks(counters: ChunkCounters): ChunkStore;
+  /** Records what was done, and its cost. */
+  observe(event: RepositoryEvent): void;
   readonly codec: Codec;
 }

@@ -17,7 +17,26 @@ import { type FsckCounts, FsckRun, type FsckStage } from "./fsck-run.ts";
 import type { FsckProblem } from "./problem.ts";
 
 /** The stages of a check, in order. */
-const STAGES = {
+export const FSCK_STAGES = [
+  "index",
+  "chunks",
+  "reachability",
+  "filters",
+  "refs",
+  "bundle",
+  "responses",
+  "worktrees",
+  "lfs",
+  "parts",
+  "rows",
+  "keys",
+] as const;
+
+/** A stage of a check. */
+export type FsckStageName = (typeof FSCK_STAGES)[number];
+
+/** What each stage does. */
+const STAGES: Readonly<Record<FsckStageName, FsckStage>> = {
   index: checkIndex,
   chunks: checkChunks,
   reachability: checkReachability,
@@ -30,13 +49,7 @@ const STAGES = {
   parts: checkParts,
   rows: checkRows,
   keys: checkKeys,
-} as const satisfies Record<string, FsckStage>;
-
-/** A stage of a check. */
-export type FsckStageName = keyof typeof STAGES;
-
-/** The stages of a check, in order. */
-export const FSCK_STAGES = Object.keys(STAGES) as readonly FsckStageName[];
+};
 
 /** Where a check continues. */
 export interface FsckPlace {

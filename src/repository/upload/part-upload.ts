@@ -4,7 +4,13 @@ import { PART_WAIT_MS } from "../../format/limits.ts";
 import { PacedBody } from "../pacing/paced-body.ts";
 import { TimeSlice } from "../pacing/time-slice.ts";
 import { freeBytes } from "../pack-bytes/free-bytes.ts";
-import type { NewPart } from "./upload-parts.ts";
+
+/** What must arrive. */
+export interface AnnouncedBytes {
+  readonly sizeBytes: number;
+  /** SHA-256, hex. */
+  readonly checksum: string;
+}
 
 /** What is stored: its name in errors, and for how long (ms) it may arrive. */
 export interface SentThing {
@@ -31,7 +37,7 @@ export type PutBytes<Stored> = (
 export async function storePart<Stored>(
   put: PutBytes<Stored>,
   body: ReadableStream<Uint8Array> | null,
-  part: Pick<NewPart, "sizeBytes" | "checksum">,
+  part: AnnouncedBytes,
   { what, waitMs }: SentThing = PART,
 ): Promise<Stored> {
   const paced = new PacedBody(body ?? emptyStream());
@@ -65,7 +71,7 @@ export async function storePart<Stored>(
 
 async function* readPieces(
   body: PacedBody,
-  { sizeBytes, checksum }: Pick<NewPart, "sizeBytes" | "checksum">,
+  { sizeBytes, checksum }: AnnouncedBytes,
   what: string,
 ): AsyncGenerator<Uint8Array, void, void> {
   const hash = createHash("sha256");

@@ -5,7 +5,7 @@ import { RefRules } from "../../access/ref-rules.ts";
 import { GitError } from "../../format/errors.ts";
 import { MAX_UPLOADS, MAX_UPLOAD_PARTS, UPLOAD_LIFE_MS } from "../../format/limits.ts";
 import { OID_BYTES, toHex } from "../../format/oid.ts";
-import { uploadPrefix, type StoredPart, type StoredUpload } from "../../store/jobs/upload-table.ts";
+import { uploadPrefix, type StoredUpload } from "../../store/jobs/upload-table.ts";
 import type { Tables } from "../../store/tables.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { changeOf } from "../push/apply-push.ts";
@@ -31,14 +31,20 @@ export interface NewUpload {
 }
 
 /** A session as its client sees it. */
-export interface UploadStatus extends Pick<
-  StoredUpload,
-  "id" | "endsMs" | "steps" | "objects" | "packBytes" | "isDone"
-> {
+export interface UploadStatus {
+  readonly id: string;
+  /** When it ends unless it is continued (ms since 1970). */
+  readonly endsMs: number;
+  readonly steps: number;
+  /** Objects that the steps brought, and the bytes of their packs. */
+  readonly objects: number;
+  readonly packBytes: number;
+  /** Whether its refs have moved. */
+  readonly isDone: boolean;
   /** Ids in hex. What they reach need not be sent again. */
   readonly tips: readonly string[];
   /** Parts that are stored, and no objects yet. */
-  readonly parts: readonly Omit<StoredPart, "key">[];
+  readonly parts: readonly { readonly part: number; readonly sizeBytes: number; readonly checksum: string }[];
   /** The step that is being indexed; null: none. */
   readonly underWay: StepProgress | null;
   readonly limits: UploadLimits;

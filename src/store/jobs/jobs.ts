@@ -47,7 +47,14 @@ export interface Job {
 }
 
 /** A waiting or running job. */
-export interface WaitingJob extends Omit<Job, "sinceMs"> {
+export interface WaitingJob {
+  readonly kind: JobKind;
+  /** Distinguishes jobs of one kind; its meaning depends on the kind. */
+  readonly key: string;
+  /** When it is due; while it runs: when it would be taken again. */
+  readonly dueMs: number;
+  /** How often it was taken. */
+  readonly attempts: number;
   /** Error of its last attempt; null: none. */
   readonly lastError: string | null;
 }
