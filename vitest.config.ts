@@ -28,7 +28,7 @@ const wasmModules: Plugin = {
 };
 
 /** Where the pages' style sheet and script are. */
-const ASSETS = new URL("src/web/assets/", import.meta.url).pathname;
+const ASSETS = new URL("src/worker/web/assets/", import.meta.url).pathname;
 
 /** They are imported as their texts, as esbuild does for `with { type: "text" }`. The suffix keeps
  * Vite's own handling of such files away. */
@@ -36,7 +36,7 @@ const textModules: Plugin = {
   name: "text-modules",
   enforce: "pre",
   resolveId(source, importer) {
-    const isText = /\.(?:css|c?js)$/.test(source) && importer?.includes("/src/web/assets/") === true;
+    const isText = /\.(?:css|c?js)$/.test(source) && importer?.includes("/src/worker/web/assets/") === true;
     return isText ? `${ASSETS}${basename(source)}.text` : undefined;
   },
   load(id) {

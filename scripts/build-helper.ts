@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { build } from "esbuild";
 import { PROJECT } from "./project.ts";
 
-/** Where each program begins, in `src/helper`. */
+/** Where each program begins, in `helper`. */
 export const PROGRAMS = { "git-remote-holdfast": "main.ts", "git-lfs-holdfast": "lfs-main.ts" } as const;
 
 /** The names of the programs. */
@@ -13,14 +13,14 @@ export type ProgramName = keyof typeof PROGRAMS;
 
 /** The file of a program. CommonJS runs under any name, with any Node. */
 export function fileOf(name: ProgramName): string {
-  return join(PROJECT, `src/web/assets/${name}.cjs`);
+  return join(PROJECT, `src/worker/web/assets/${name}.cjs`);
 }
 
 /** Bundles a program from its sources. @returns its text */
 export async function bundleProgram(name: ProgramName): Promise<string> {
   const { outputFiles } = await build({
     absWorkingDir: PROJECT,
-    entryPoints: [`src/helper/${PROGRAMS[name]}`],
+    entryPoints: [`helper/${PROGRAMS[name]}`],
     write: false,
     bundle: true,
     platform: "node",

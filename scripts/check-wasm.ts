@@ -17,7 +17,7 @@ hashes with wasm/holdfast.wasm.lock and needs no toolchain.
   --help     this text
 `;
 
-const MODULE = "src/codec/holdfast.wasm";
+const MODULE = "src/base/codec/holdfast.wasm";
 const LOCK = "wasm/holdfast.wasm.lock";
 
 /** The module's inputs: the Zig sources, the C sources' package, and the files that control the

@@ -1,4 +1,4 @@
-/** Writes `src/repository/tally/languages.json`: the twentieth of linguist-languages that the
+/** Writes `src/base/languages/languages.json`: the twentieth of linguist-languages that the
  * server needs. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,12 +7,12 @@ import { readCommandLine } from "./command-line.ts";
 
 const USAGE = `Usage: node_modules/.bin/node scripts/generate-languages.ts [--check]
 
-Writes src/repository/tally/languages.json from the package linguist-languages. Each row is one
+Writes src/base/languages/languages.json from the package linguist-languages. Each row is one
 language: its id, name, type, color (or null), extensions, and file names. --check only compares
 the file, and ends with status 1 if it differs.
 `;
 
-const FILE = join(import.meta.dirname, "../src/repository/tally/languages.json");
+const FILE = join(import.meta.dirname, "../src/base/languages/languages.json");
 
 const { values } = readCommandLine({ options: { check: { type: "boolean" }, help: { type: "boolean" } } });
 if (values.help === true) {

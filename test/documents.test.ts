@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { renderMarkdown } from "../src/web/parts/markdown.ts";
+import { renderMarkdown } from "../src/worker/web/parts/markdown.ts";
 import { PROJECT } from "./harness/build.ts";
 
 const place = { owner: "me", name: "holdfast", visibility: "public", right: "read" } as const;

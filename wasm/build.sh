@@ -5,7 +5,7 @@ set -euo pipefail
 
 usage="Usage: wasm/build.sh [FILE]
 
-Builds the WebAssembly module from its sources (default: src/codec/holdfast.wasm), byte for byte the same on every machine.
+Builds the WebAssembly module from its sources (default: src/base/codec/holdfast.wasm), byte for byte the same on every machine.
 Needs python3 and cargo, and the network for what they fetch: npm run build:wasm also records what it was built from.
 
   --help    this text
@@ -26,7 +26,7 @@ if [ $# -gt 1 ]; then
 fi
 
 cd "$(dirname "$0")"
-out=$(realpath -m "${1:-../src/codec/holdfast.wasm}")
+out=$(realpath -m "${1:-../src/base/codec/holdfast.wasm}")
 
 if [ ! -x .toolchain/bin/python ]; then python3 -m venv .toolchain; fi
 .toolchain/bin/python -m pip install --quiet --disable-pip-version-check ziglang==0.16.0

@@ -35,7 +35,7 @@ export async function bundleWorker(): Promise<BundledWorker> {
   const files = new Set<string>();
   const { outputFiles, metafile } = await esbuild.build({
     absWorkingDir: PROJECT,
-    entryPoints: ["src/host/worker.ts"],
+    entryPoints: ["src/main.ts"],
     outdir: "/",
     bundle: true,
     write: false,

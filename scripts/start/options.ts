@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { isIP, isIPv4 } from "node:net";
 import { join, resolve } from "node:path";
-import { type Limits, lowerLimits } from "../../src/format/configured-limits.ts";
+import { type Limits, lowerLimits } from "../../src/base/format/configured-limits.ts";
 import { UsageError } from "../command-line.ts";
-import { WORKTREE_POLICIES, type WorktreePolicy } from "../../src/repository/state/worktree-policy.ts";
+import { WORKTREE_POLICIES, type WorktreePolicy } from "../../src/contract/env.ts";
 import { PROJECT } from "../project.ts";
 
 export const USAGE = `Usage: npm start [-- OPTIONS]

@@ -1,6 +1,6 @@
 /** Many clients on many repositories for some minutes: there must be no error, no lost update, and
  * memory must not grow. */
-import { QUIET_MS } from "../../src/format/limits.ts";
+import { QUIET_MS } from "../../src/base/format/limits.ts";
 import { readUsage } from "../../test/harness/process.ts";
 import { Random } from "../../test/harness/random.ts";
 import { count, flag, text } from "../options.ts";

@@ -1,19 +1,22 @@
 // The calls that the Worker makes to an object. A call has one argument and one result; both can be
 // cloned and have at most 32 MiB. Its errors are GitErrors. A new call is a line here and an entry of
 // the object's table.
-import type { ProtectedRefs } from "../access/ref-rules.ts";
-import { GitError, type GitErrorCode, type GitErrorData } from "../format/errors.ts";
-import type { LfsOid } from "../format/lfs.ts";
-import type { ObjectType } from "../format/object.ts";
-import type { BundlePlan } from "../repository/bundle/bundle-plan.ts";
-import type { CommitRequest, CommitAnswer } from "../repository/commit/commit-request.ts";
-import type { DiffPageQuery, DiffPage, DiffQuery } from "../repository/diff/diff.ts";
-import type { FileDiffQuery, FileDiff } from "../repository/diff/file-diff.ts";
-import type { ShowRequest } from "../repository/diff/show-commit.ts";
-import type { EventQuery, EventPage } from "../repository/events/events.ts";
-import type { RepositoryChange } from "../repository/events/owner-changes.ts";
-import type { CommitStatuses, CommitStatus } from "../repository/events/statuses.ts";
-import type { ShownWebhook, NewWebhook, WebhookChange } from "../repository/events/webhooks.ts";
+import type { ProtectedRefs } from "../base/access/ref-rules.ts";
+import { GitError, type GitErrorCode, type GitErrorData } from "../base/format/errors.ts";
+import type { LfsOid } from "../base/format/lfs.ts";
+import type { ObjectType } from "../base/format/object.ts";
+import type { BundlePlan } from "./fetch.ts";
+import type { CommitRequest, CommitAnswer } from "./commit-request.ts";
+import type { DiffPageQuery, DiffPage, DiffQuery, FileDiffQuery, FileDiff, ShowRequest } from "./diffs.ts";
+import type {
+  EventQuery,
+  EventPage,
+  RepositoryChange,
+  CommitStatuses,
+  CommitStatus,
+  OwnerEventPage,
+} from "./events.ts";
+import type { ShownWebhook, NewWebhook, WebhookChange, WebhookSettings, Delivery } from "./webhooks.ts";
 import type {
   DirectoryRequest,
   Directory,
@@ -21,61 +24,53 @@ import type {
   FilesPage,
   TreeRequest,
   TreePart,
-} from "../repository/files/list-files.ts";
-import type { LocatedBlob, LocatedFile } from "../repository/files/locate-file.ts";
-import type { FilesPlanRequest, FilesPlan } from "../repository/files/plan-files.ts";
-import type { ObjectRequest } from "../repository/files/read-object.ts";
-import type { ForeignBranch } from "../repository/forks/borrow.ts";
-import type { FsckRequest, FsckReport } from "../repository/fsck/fsck.ts";
-import type { BlameQuery, BlameResult } from "../repository/history/blame.ts";
-import type { Comparison } from "../repository/history/compare.ts";
-import type { Ancestry, ForeignComparison } from "../repository/history/foreign-ancestors.ts";
-import type { LogQuery, LogPage } from "../repository/history/log.ts";
-import type { NewImport, ImportStatus, ImportChange } from "../repository/import/import.ts";
-import type { LfsCompletion } from "../repository/lfs/complete-lfs-upload.ts";
-import type { LockPage } from "../repository/lfs/lfs-locks.ts";
-import type { LfsBatch, LfsBatchAnswer } from "../repository/lfs/lfs-objects.ts";
-import type { NewLfsUpload, LfsUploadStatus, LfsUploadName, NewLfsPart } from "../repository/lfs/lfs-part-uploads.ts";
-import type { LfsState, LfsListRequest } from "../repository/lfs/lfs-state.ts";
-import type { LfsObject } from "../repository/lfs/lfs-uploads.ts";
-import type { MaintenanceKind } from "../repository/maintenance/maintenance-jobs.ts";
-import type { MaintenanceStatus } from "../repository/maintenance/status.ts";
-import type { BranchAnswer } from "../repository/merge/branch-tip.ts";
-import type { MergeRequest, MergeKind } from "../repository/merge/merge-branch.ts";
-import type { CherryPickRequest, RevertRequest } from "../repository/merge/pick-commit.ts";
-import type { SyncAnswer } from "../repository/merge/sync-branch.ts";
-import type { MirrorStatus, MirrorRef, NewMirror } from "../repository/mirrors/mirrors.ts";
-import type { CommitRecord } from "../repository/objects/commit-record.ts";
-import type { ShownCommit, ShownTag } from "../repository/objects/shown-object.ts";
-import type { OwnerEventPage } from "../repository/owners/owner.ts";
-import type { CommitPage } from "../repository/pages/commit-page.ts";
-import type { ComparePage } from "../repository/pages/compare-page.ts";
-import type { EditRequest, EditPage } from "../repository/pages/edit-page.ts";
-import type { FileOfCommit } from "../repository/pages/file-before.ts";
-import type { FindPage } from "../repository/pages/find-page.ts";
-import type { LogPageRequest, HistoryPage } from "../repository/pages/log-page.ts";
-import type { PathRequest, PathPage } from "../repository/pages/path-page.ts";
-import type { PartRequest, BranchesPage, TagsPage } from "../repository/pages/refs-page.ts";
-import type { RepositoryPage } from "../repository/pages/repository-page.ts";
-import type { BranchRecord } from "../repository/refs/branches.ts";
-import type { Expected, RefRecord } from "../repository/refs/move-ref.ts";
-import type { TagRecord, Annotation } from "../repository/refs/tags.ts";
-import type { RefOutcome } from "../repository/state/ref-refusal.ts";
-import type { Activity } from "../repository/tally/activity.ts";
-import type { Contributors } from "../repository/tally/contributors.ts";
-import type { Languages } from "../repository/tally/languages.ts";
-import type { RecordedPush } from "../repository/tally/pushes.ts";
-import type { Stats } from "../repository/tally/stats.ts";
-import type { Completion } from "../repository/upload/complete-upload.ts";
-import type { NewPart } from "../repository/upload/upload-parts.ts";
-import type { NewStep } from "../repository/upload/upload-steps.ts";
-import type { NewUpload, UploadStatus } from "../repository/upload/upload.ts";
-import type { WorktreesStatus } from "../repository/worktree/worktree-status.ts";
-import type { WebhookSettings, Delivery } from "../store/events/webhook-table.ts";
-import type { StoredLfsObject } from "../store/lfs/lfs-table.ts";
-import type { StoredLfsUpload } from "../store/lfs/lfs-upload-table.ts";
-import type { LfsLock } from "../store/lfs/lock-table.ts";
-import type { RefColumns } from "../store/refs/refs.ts";
+  LocatedBlob,
+  LocatedFile,
+  FilesPlanRequest,
+  FilesPlan,
+} from "./files.ts";
+import type { ObjectRequest, CommitRecord, ShownCommit, ShownTag } from "./commits.ts";
+import type { ForeignBranch, Ancestry, ForeignComparison } from "./forks.ts";
+import type { FsckRequest, FsckReport, MaintenanceKind, MaintenanceStatus, WorktreesStatus } from "./upkeep.ts";
+import type { BlameQuery, BlameResult, Comparison, LogQuery, LogPage } from "./history.ts";
+import type { NewImport, ImportStatus, ImportChange, MirrorStatus, MirrorRef, NewMirror } from "./remotes.ts";
+import type {
+  LfsCompletion,
+  LockPage,
+  LfsBatch,
+  LfsBatchAnswer,
+  NewLfsUpload,
+  LfsUploadStatus,
+  LfsUploadName,
+  NewLfsPart,
+  LfsState,
+  LfsListRequest,
+  LfsObject,
+  StoredLfsObject,
+  StoredLfsUpload,
+  LfsLock,
+} from "./lfs.ts";
+import type { BranchAnswer, MergeRequest, MergeKind, CherryPickRequest, RevertRequest, SyncAnswer } from "./merges.ts";
+import type {
+  CommitPage,
+  ComparePage,
+  EditRequest,
+  EditPage,
+  FileOfCommit,
+  FindPage,
+  LogPageRequest,
+  HistoryPage,
+  PathRequest,
+  PathPage,
+  PartRequest,
+  BranchesPage,
+  TagsPage,
+  RepositoryPage,
+} from "./pages.ts";
+import type { BranchRecord, Expected, RefRecord, TagRecord, Annotation, RefColumns } from "./refs.ts";
+import type { RefOutcome } from "./push.ts";
+import type { Activity, Contributors, Languages, RecordedPush, Stats } from "./tally.ts";
+import type { Completion, NewPart, NewStep, NewUpload, UploadStatus } from "./uploads.ts";
 
 /** Calls about webhooks: those of a repository, or of an owner. */
 interface WebhookCalls {

@@ -1,27 +1,27 @@
 // The objects as the Worker sees them. What an object's class implements is described here.
-import type { Caller, Requester, Right, Target, Token, TokenScope } from "../access/caller.ts";
-import type { QuotaChange } from "../access/quota.ts";
-import type { RepositoryName } from "../format/repository-name.ts";
-import type { TokenEvent } from "../repository/events/events.ts";
-import type { ForkRequest } from "../repository/forks/fork.ts";
-import type { FetchOutcome, FetchRequest, FetchSource, RefList } from "../repository/state/fetch-source.ts";
-import type { EntryWithForks, ForkPage } from "../store/registry/fork-rows.ts";
-import type { QuotaHolder } from "../store/registry/quota-table.ts";
+import type { Caller, Requester, Right, Target, Token, TokenScope } from "../base/access/caller.ts";
+import type { QuotaChange } from "../base/access/quota.ts";
+import type { GitErrorCode, GitErrorData } from "../base/format/errors.ts";
+import type { RepositoryName } from "../base/format/repository-name.ts";
+import type { TokenEvent } from "./events.ts";
+import type { ForkRequest } from "./forks.ts";
+import type { FetchOutcome, FetchRequest, FetchSource, RefList, StoredBundle } from "./fetch.ts";
 import type {
+  EntryWithForks,
+  ForkPage,
+  QuotaHolder,
   ListeningOwner,
   NameRefusal,
   QuotaStanding,
   RepositoryChange,
   RepositoryRoute,
   RepositoryStanding,
-} from "../store/registry/registry-answers.ts";
-import type { RepositoryDetails, RepositoryEntry } from "../store/registry/repository-rows.ts";
-import type { FoundPage } from "../store/registry/search.ts";
-import type { SessionHolder } from "../store/registry/session-table.ts";
-import type { NewToken } from "../store/registry/token-table.ts";
-import type { StoredBundle } from "../store/jobs/bundle-table.ts";
-import type { KnownSession } from "../host/registry-object.ts";
-import type { ForkOutcome } from "../host/repository-object.ts";
+  RepositoryDetails,
+  RepositoryEntry,
+  FoundPage,
+  SessionHolder,
+  NewToken,
+} from "./registry.ts";
 import type { CallName, CallOutcome, OwnerCallName } from "./calls.ts";
 
 /** An object in another place: each method is a request, and its result arrives later. */
@@ -127,4 +127,46 @@ export interface RegistryRpc {
   readQuota(holder: QuotaHolder): QuotaStanding;
   /** @see Registry.setQuota */
   setQuota(holder: QuotaHolder, change: QuotaChange): void;
+}
+
+// How a Worker hears from a repository's object that something has happened: over a WebSocket that
+// the platform keeps while the object sleeps, so that an idle listener costs no object time. A
+// message says nothing but that: the Worker then reads the log, with the caller's rights of that
+// moment.
+
+/** The status with which an object refuses a request because it is not a repository, returning a
+ * push's body unread: the name may lead elsewhere by now. Clients never see it. */
+export const GONE = 410;
+
+/** The request that begins to listen. No push has this path. */
+export const LISTEN_REQUEST = { url: "https://holdfast/-/listen", headers: { Upgrade: "websocket" } } as const;
+
+/** Who signed in, and until when (ms since 1970). For the operator the Worker checks the proof. */
+export type KnownSession =
+  | { readonly kind: "token"; readonly token: Token; readonly expiresMs: number }
+  | { readonly kind: "operator"; readonly proof: string; readonly expiresMs: number };
+
+/** The header that carries a `PushOrigin` to the object: percent-encoded JSON. The Worker always
+ * sets it, whatever the client sent. */
+export const ORIGIN_HEADER = "Holdfast-Origin";
+
+/** Who sent a push, and to which name. */
+export interface PushOrigin {
+  readonly requester: Requester;
+  readonly place: PushPlace;
+}
+
+/** The result of a fork, in a form that can cross from the object to the Worker. */
+export type ForkOutcome =
+  | { readonly kind: "forked" }
+  /** The repository exists, or is being made. */
+  | { readonly kind: "taken" }
+  | { readonly kind: "failed"; readonly code: GitErrorCode; readonly data: GitErrorData };
+
+/** The push's destination, as its sender is told. */
+export interface PushPlace {
+  /** The present owner and name, such as `me/diary`. */
+  readonly name: string;
+  /** The present URL, if the push used a former name; else null. */
+  readonly movedTo: string | null;
 }

@@ -1,7 +1,7 @@
 import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { MaintenanceStatus } from "../../src/repository/maintenance/status.ts";
+import type { MaintenanceStatus } from "../../src/contract/upkeep.ts";
 import { findProblems } from "../harness/find-problems.ts";
 import { git } from "../harness/git.ts";
 import { startServer } from "../harness/server.ts";

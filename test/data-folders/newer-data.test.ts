@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { SCHEMA_VERSION } from "../../src/store/sql/schema.ts";
+import { SCHEMA_VERSION } from "../../src/object/store/sql/schema.ts";
 import { git, tryGit } from "../harness/git.ts";
 import { makeHistory } from "../harness/history.ts";
 import { type Server, startServer } from "../harness/server.ts";

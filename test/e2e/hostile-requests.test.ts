@@ -1,7 +1,7 @@
 // URLs, bodies and queries that no well-meaning client sends.
 import { request as sendRequest } from "node:http";
 import { beforeAll, expect, test } from "vitest";
-import { MAX_JSON_BYTES } from "../../src/format/limits.ts";
+import { MAX_JSON_BYTES } from "../../src/base/format/limits.ts";
 import { askApi } from "../harness/api.ts";
 import { makeCommit, makeObject, makeTree, packOf } from "../harness/pack-builder.ts";
 import { beginning, request } from "../harness/raw.ts";

@@ -1,6 +1,6 @@
 // Rules for refs hold on every way in which a ref can move.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { ProtectedRefs } from "../../src/access/ref-rules.ts";
+import type { ProtectedRefs } from "../../src/base/access/ref-rules.ts";
 import { type Answer, askApi } from "../harness/api.ts";
 import { git, tryGit } from "../harness/git.ts";
 import { makeHistory } from "../harness/history.ts";

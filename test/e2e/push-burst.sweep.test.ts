@@ -1,7 +1,7 @@
 // A burst of small pushes to one repository, counted as the platform would bill it: what is one
 // fact is written once, however many pushes it follows.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { DEFAULT_LIMITS } from "../../src/format/configured-limits.ts";
+import { DEFAULT_LIMITS } from "../../src/base/format/configured-limits.ts";
 import type { Bill } from "../harness/metered/bill.ts";
 import { type MeteredServer, startMeteredServer } from "../harness/metered/server.ts";
 import { type MadeObject, makeCommit, makeObject, makeTree, packOf } from "../harness/pack-builder.ts";

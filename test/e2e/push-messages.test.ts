@@ -2,8 +2,8 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { FSCK_MESSAGES } from "../../src/codec/fsck-messages.ts";
-import { explainFinding } from "../../src/codec/fsck-meanings.ts";
+import { FSCK_MESSAGES } from "../../src/base/codec/fsck-messages.ts";
+import { explainFinding } from "../../src/base/codec/fsck-meanings.ts";
 import { askApi } from "../harness/api.ts";
 import { git, makeRepository, tryGit } from "../harness/git.ts";
 import { makeHistory } from "../harness/history.ts";

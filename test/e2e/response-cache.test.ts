@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import type { FetchEvent } from "../../src/repository/state/repository-event.ts";
+import type { FetchEvent } from "../../src/contract/log-events.ts";
 import { git } from "../harness/git.ts";
 import { makeHistory } from "../harness/history.ts";
 import { DELIM, encodePkt, FLUSH, type RawResponse, request } from "../harness/raw.ts";

@@ -68,7 +68,7 @@ const accepted: readonly (string | Uint8Array)[] = [
 ];
 
 testPushes([
-  // `test/format/ref-name.test.ts` has every rule.
+  // `test/base/format/ref-name.test.ts` has every rule.
   ...everyThird(refused.map((name) => named(name, "refused"))),
   named(`refs/heads/${"n".repeat(5_000)}`, "refused"),
   ...accepted.map((name) => named(name, "accepted")),

@@ -162,7 +162,7 @@ const accepted: readonly Row[] = [
   },
 ];
 
-// `test/codec/fsck.test.ts` has every message.
+// `test/base/codec/fsck.test.ts` has every message.
 testPushes([
   ...everyThird(refused).map((row) => ({ ...row, answer: "refused" }) as const),
   ...accepted.map((row) => ({ ...row, answer: "accepted" }) as const),

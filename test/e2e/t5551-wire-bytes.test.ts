@@ -10,7 +10,7 @@ import { encodePushHead, NULL_HEX, PUSH_TYPE, type RawPush } from "../harness/ra
 import type { Server } from "../harness/server.ts";
 import { shareServer } from "../harness/shared-server.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
-import { packRevisions } from "../repository/pushing.ts";
+import { packRevisions } from "../object/pushing.ts";
 
 let origin = "";
 let server: Pick<Server, "url">;

@@ -6,7 +6,7 @@ import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { MAX_REFS_PER_PUSH } from "../../src/format/limits.ts";
+import { MAX_REFS_PER_PUSH } from "../../src/base/format/limits.ts";
 import { makeObject, packOf } from "../harness/pack-builder.ts";
 import { BASE } from "../harness/push-table.ts";
 import { DELIM, encodePkt, FLUSH, request } from "../harness/raw.ts";

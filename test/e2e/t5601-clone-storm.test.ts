@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { FetchEvent } from "../../src/repository/state/repository-event.ts";
+import type { FetchEvent } from "../../src/contract/log-events.ts";
 import { git, makeRepository, tryGit } from "../harness/git.ts";
 import { DELIM, encodePkt, FLUSH } from "../harness/raw.ts";
 import { type Server, startServer } from "../harness/server.ts";

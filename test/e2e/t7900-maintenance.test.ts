@@ -4,8 +4,8 @@ import { git, makeRepository, tryGit } from "../harness/git.ts";
 import { type Server, startServer } from "../harness/server.ts";
 import { ADMIN_TOKEN, shareServer, WITH_TOKENS } from "../harness/shared-server.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
-import type { MaintenanceStatus } from "../../src/repository/maintenance/status.ts";
-import { commitFiles } from "../repository/worktree/worktree-harness.ts";
+import type { MaintenanceStatus } from "../../src/contract/upkeep.ts";
+import { commitFiles } from "../object/worktree/worktree-harness.ts";
 
 /** A quarter of the usual number of pushes are merged: `repack.test.ts` merges as many as usual. */
 const REPACK_CHUNKS = 16;

@@ -1,7 +1,7 @@
 /** Directories of 300,000 entries that differ in all of them, or in one: what compares them counts
  * what differs, pauses, and answers in part or in words, while others are served. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { DEFAULT_LIMITS } from "../../src/format/configured-limits.ts";
+import { DEFAULT_LIMITS } from "../../src/base/format/configured-limits.ts";
 import { makeCommit, type MadeObject, makeObject, makeTree, makeWideTree, packOf } from "../harness/pack-builder.ts";
 import { sendPush } from "../harness/raw-push.ts";
 import { type Server, startServer } from "../harness/server.ts";

@@ -1,8 +1,8 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
-import { type Codec, instantiateCodec } from "../../src/codec/codec.ts";
-import wasm from "../../src/codec/holdfast.wasm";
-import { damagePack, refusalOf } from "../codec/damaged-pack.ts";
-import { makeSamplePacks, type SamplePack } from "../codec/packs.ts";
+import { type Codec, instantiateCodec } from "../../src/base/codec/codec.ts";
+import wasm from "../../src/base/codec/holdfast.wasm";
+import { damagePack, refusalOf } from "../base/codec/damaged-pack.ts";
+import { makeSamplePacks, type SamplePack } from "../base/codec/packs.ts";
 import { copy, encodeDelta, insert } from "../harness/pack-builder.ts";
 import { Random } from "../harness/random.ts";
 import type { FuzzTarget } from "./fuzz-target.ts";

@@ -1,18 +1,18 @@
 import { deepEqual, ok } from "node:assert/strict";
-import { parseAttributes, TreeAttributes } from "../../src/format/attributes.ts";
-import { decodeBundleHeader, encodeBundleHeader } from "../../src/format/bundle.ts";
-import { fromByteString, toByteString } from "../../src/format/byte-string.ts";
-import { encodeCommit, parseCommit } from "../../src/format/commit.ts";
-import { isGitError } from "../../src/format/errors.ts";
-import { parseFilter } from "../../src/format/filter.ts";
-import { encodeIdent, parseIdent } from "../../src/format/ident.ts";
-import { StepBudget } from "../../src/format/step-budget.ts";
-import { ByteReader, encodePkt, type Pkt } from "../../src/format/pkt-line.ts";
-import { encodeSideBand, SideBandFramer } from "../../src/format/side-band.ts";
-import { parseSparsePatterns } from "../../src/format/sparse-patterns.ts";
-import { encodeTag, parseTag } from "../../src/format/tag.ts";
-import { encodeTree, parseTree } from "../../src/format/tree.ts";
-import { checkObject, type Subject } from "../codec/fsck-module.ts";
+import { parseAttributes, TreeAttributes } from "../../src/base/format/attributes.ts";
+import { decodeBundleHeader, encodeBundleHeader } from "../../src/base/format/bundle.ts";
+import { fromByteString, toByteString } from "../../src/base/format/byte-string.ts";
+import { encodeCommit, parseCommit } from "../../src/base/format/commit.ts";
+import { isGitError } from "../../src/base/format/errors.ts";
+import { parseFilter } from "../../src/base/format/filter.ts";
+import { encodeIdent, parseIdent } from "../../src/base/format/ident.ts";
+import { StepBudget } from "../../src/base/format/step-budget.ts";
+import { ByteReader, encodePkt, type Pkt } from "../../src/base/format/pkt-line.ts";
+import { encodeSideBand, SideBandFramer } from "../../src/base/format/side-band.ts";
+import { parseSparsePatterns } from "../../src/base/format/sparse-patterns.ts";
+import { encodeTag, parseTag } from "../../src/base/format/tag.ts";
+import { encodeTree, parseTree } from "../../src/base/format/tree.ts";
+import { checkObject, type Subject } from "../base/codec/fsck-module.ts";
 import type { Random } from "../harness/random.ts";
 import type { FuzzTarget } from "./fuzz-target.ts";
 import { damaged, inPieces, someOid, somePicks } from "./mutations.ts";
@@ -296,7 +296,7 @@ const gitmodules: FuzzTarget = {
     ];
     return damaged(random, Buffer.from(somePicks(random, words, 0, random.pick([12, 500])), "latin1"));
   },
-  // test/codec/fsck-fuzz.test.ts shows that git finds the same.
+  // test/base/codec/fsck-fuzz.test.ts shows that git finds the same.
   run: (input) => void checkObject("gitmodules", input),
 };
 
@@ -307,7 +307,7 @@ const byteString: FuzzTarget = {
   run: (input) => deepEqual(Buffer.from(fromByteString(toByteString(input))), Buffer.from(input)),
 };
 
-/** The inputs of `src/format`. */
+/** The inputs of `src/base/format`. */
 export const FORMAT_TARGETS: readonly FuzzTarget[] = [
   pktLine,
   sideBand,

@@ -1,5 +1,5 @@
 /** Feeds random inputs to a parser, from a seed. */
-import { type GitErrorCode, isGitError } from "../../src/format/errors.ts";
+import { type GitErrorCode, isGitError } from "../../src/base/format/errors.ts";
 import { Random } from "../harness/random.ts";
 
 /** Milliseconds that one input may take: far above what any takes on a busy machine, far below a

@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
-import type { OpenApiDocument, Operation } from "../../src/web/api-docs/open-api.ts";
+import type { OpenApiDocument, Operation } from "../../src/worker/web/api-docs/open-api.ts";
 import type { Random } from "./random.ts";
 import { SchemaValues } from "./schema-values.ts";
 

@@ -12,7 +12,7 @@ export const PROJECT = join(import.meta.dirname, "../..");
 const OPTIONS = "miniflare-options.json";
 
 /** Builds the Worker exactly as `wrangler deploy` would upload it.
- * @returns the directory with `worker.js` and the modules that it imports
+ * @returns the directory with `main.js` and the modules that it imports
  * @throws Error with wrangler's output if the build fails */
 export async function buildWorker(): Promise<string> {
   const dir = makeTempDir("worker");

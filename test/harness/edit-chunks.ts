@@ -1,6 +1,6 @@
-import { ChunkPage, encodeChunkPage } from "../../src/store/index/chunk-page.ts";
-import type { SealedRow } from "../../src/store/index/chunk-row.ts";
-import type { Sql } from "../../src/store/sql/sql.ts";
+import { ChunkPage, encodeChunkPage } from "../../src/object/store/index/chunk-page.ts";
+import type { SealedRow } from "../../src/object/store/index/chunk-row.ts";
+import type { Sql } from "../../src/object/store/sql/sql.ts";
 
 /** Changes the stored rows of chunks in R2, as damage would.
  * @param change returns the new row, or null: it is removed */

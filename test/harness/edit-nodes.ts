@@ -1,6 +1,6 @@
-import { openNodes, type StoredNode } from "../../src/store/index/node-pages.ts";
-import { NumberSet } from "../../src/store/numbers/number-set.ts";
-import type { Sql } from "../../src/store/sql/sql.ts";
+import { openNodes, type StoredNode } from "../../src/object/store/index/node-pages.ts";
+import { NumberSet } from "../../src/base/numbers/number-set.ts";
+import type { Sql } from "../../src/object/store/sql/sql.ts";
 
 /** Changes a stored node, as damage would.
  * @param change returns the new node; null: it is removed */

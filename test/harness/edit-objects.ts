@@ -1,6 +1,6 @@
-import type { ObjectColumns } from "../../src/store/index/object-columns.ts";
-import { encodeObjectPage, ObjectPage } from "../../src/store/index/object-page.ts";
-import type { Sql } from "../../src/store/sql/sql.ts";
+import type { ObjectColumns } from "../../src/object/store/index/object-columns.ts";
+import { encodeObjectPage, ObjectPage } from "../../src/object/store/index/object-page.ts";
+import type { Sql } from "../../src/object/store/sql/sql.ts";
 
 /** Changes the stored rows of objects, as damage would: nothing else of the index follows.
  * @param change returns the new rows of a page, or null: it stays */

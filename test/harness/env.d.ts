@@ -1,4 +1,4 @@
-import type { Env as WorkerEnv } from "../../src/host/env.ts";
+import type { Env as WorkerEnv } from "../../src/contract/env.ts";
 
 declare global {
   namespace Cloudflare {

@@ -1,4 +1,4 @@
-import type { RepositoryEventRecord } from "../../src/repository/events/events.ts";
+import type { RepositoryEventRecord } from "../../src/contract/events.ts";
 
 /** Reads a stream of Server-Sent Events.
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation */

@@ -4,7 +4,7 @@ import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Webhook as Verifier } from "standardwebhooks";
 import { expect } from "vitest";
-import type { EventPage, RepositoryEventRecord } from "../../src/repository/events/events.ts";
+import type { EventPage, RepositoryEventRecord } from "../../src/contract/events.ts";
 import { askApi } from "./api.ts";
 import { Random } from "./random.ts";
 import { type Received, Receiver } from "./receiver.ts";

@@ -1,4 +1,4 @@
-import { GitError } from "../../src/format/errors.ts";
+import { GitError } from "../../src/base/format/errors.ts";
 import {
   type ChunkStore,
   type FileLabel,
@@ -7,7 +7,7 @@ import {
   type SharedWrite,
   type SizedStream,
   wrongLength,
-} from "../../src/store/chunks/chunk-store.ts";
+} from "../../src/base/chunks/chunk-store.ts";
 
 /** A planned fault of a call: it fails before or after its effect; what it reads is truncated by a
  * byte or has one bit flipped (a write fails before its effect instead); or the process crashes:

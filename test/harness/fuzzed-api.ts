@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { OpenApiDocument } from "../../src/web/api-docs/open-api.ts";
+import type { OpenApiDocument } from "../../src/worker/web/api-docs/open-api.ts";
 import { askApi } from "./api.ts";
 import { ApiFuzzer, type FuzzResult } from "./api-fuzz.ts";
 import { git, tryGit } from "./git.ts";

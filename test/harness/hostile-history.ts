@@ -1,6 +1,6 @@
 /** Small histories that nobody would write but git accepts: a few kilobytes that mean far more. */
 import { deflateRawSync } from "node:zlib";
-import { MAX_REINTRODUCTIONS } from "../../src/format/limits.ts";
+import { MAX_REINTRODUCTIONS } from "../../src/base/format/limits.ts";
 import {
   copy,
   encodeDelta,

@@ -1,5 +1,5 @@
 /** Requests for every page of a repository, about a hostile history. */
-import { PAGE_ROUTES } from "../../src/web/app.ts";
+import { PAGE_ROUTES } from "../../src/worker/web/app.ts";
 import type { HostileHistory } from "./hostile-draft.ts";
 import type { Request } from "./hostile-requests.ts";
 

@@ -1,5 +1,5 @@
 /** Requests about hostile histories: every route of the API, and every kind of fetch. */
-import type { OpenApiDocument, Operation } from "../../src/web/api-docs/open-api.ts";
+import type { OpenApiDocument, Operation } from "../../src/worker/web/api-docs/open-api.ts";
 import type { HostileHistory } from "./hostile-draft.ts";
 import { encodeRequest } from "./transcript.ts";
 

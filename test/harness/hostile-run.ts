@@ -2,8 +2,8 @@
  * every page, and every kind of fetch. */
 import { writeFileSync } from "node:fs";
 import { inspect } from "node:util";
-import { DEFAULT_LIMITS } from "../../src/format/configured-limits.ts";
-import type { OpenApiDocument } from "../../src/web/api-docs/open-api.ts";
+import { DEFAULT_LIMITS } from "../../src/base/format/configured-limits.ts";
+import type { OpenApiDocument } from "../../src/worker/web/api-docs/open-api.ts";
 import { askApi } from "./api.ts";
 import type { HostileHistory } from "./hostile-draft.ts";
 import { toLongRequests } from "./hostile-lists.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { GitError } from "../../src/format/errors.ts";
+import { GitError } from "../../src/base/format/errors.ts";
 import {
   type ChunkStore,
   type FileLabel,
@@ -8,7 +8,7 @@ import {
   type SharedWrite,
   type SizedStream,
   wrongLength,
-} from "../../src/store/chunks/chunk-store.ts";
+} from "../../src/base/chunks/chunk-store.ts";
 
 /** A part of an object that is being written. */
 interface Part {

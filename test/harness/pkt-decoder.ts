@@ -1,9 +1,9 @@
 // Decodes a response as a client does, from memory. The server itself reads packets from streams
 // only.
-import { GitError } from "../../src/format/errors.ts";
-import { fromByteString, toByteString } from "../../src/format/byte-string.ts";
-import { MAX_PKT_BYTES, type Pkt, PKT_HEADER_BYTES } from "../../src/format/pkt-line.ts";
-import { type Band, ERROR_BAND, PACK_BAND, PROGRESS_BAND } from "../../src/format/side-band.ts";
+import { GitError } from "../../src/base/format/errors.ts";
+import { fromByteString, toByteString } from "../../src/base/format/byte-string.ts";
+import { MAX_PKT_BYTES, type Pkt, PKT_HEADER_BYTES } from "../../src/base/format/pkt-line.ts";
+import { type Band, ERROR_BAND, PACK_BAND, PROGRESS_BAND } from "../../src/base/format/side-band.ts";
 
 /** "0001": the end of a section, protocol v2. */
 export const DELIM_PKT: Uint8Array = fromByteString("0001");

@@ -1,5 +1,5 @@
-import type { Requester } from "../../src/access/caller.ts";
-import { NO_QUOTA } from "../../src/access/quota.ts";
+import type { Requester } from "../../src/base/access/caller.ts";
+import { NO_QUOTA } from "../../src/base/access/quota.ts";
 
 /** Any caller, with open access. */
 export const ANYONE: Requester = {

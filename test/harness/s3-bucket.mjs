@@ -7,7 +7,7 @@ import { AwsClient } from "./aws4fetch.mjs";
  * @see https://developers.cloudflare.com/r2/api/error-codes/ */
 const R2_CODES = { EntityTooSmall: 10_011, NoSuchUpload: 10_024, InvalidPart: 10_025 };
 
-/** @see ../../src/store/chunks/bucket.ts */
+/** @see ../../src/base/chunks/bucket.ts */
 export class RemoteBucket {
   #url;
   #client;

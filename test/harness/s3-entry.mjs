@@ -4,7 +4,7 @@
  * tests, gives the unchanged code another bucket. It is JavaScript because the runtime reads no
  * TypeScript. */
 import { RemoteBucket } from "./s3-bucket.mjs";
-import worker, * as classes from "./worker.js";
+import worker, * as classes from "./main.js";
 
 export class RepositoryObject extends classes.RepositoryObject {
   constructor(context, env) {

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { S3Bucket } from "../../src/store/chunks/signed-requests.ts";
+import type { S3Bucket } from "../../src/base/chunks/signed-requests.ts";
 import { buildGoTools } from "./go-tools.ts";
 import { findFreePort } from "./server.ts";
 import { makeTempDir } from "./temp-dir.ts";

@@ -1,4 +1,4 @@
-import type { Schema, Schemas } from "../../src/web/api-docs/open-api.ts";
+import type { Schema, Schemas } from "../../src/worker/web/api-docs/open-api.ts";
 import type { Random } from "./random.ts";
 
 /** Strings that have broken servers before. */

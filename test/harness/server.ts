@@ -3,7 +3,7 @@
  * The bundle is the one that `wrangler deploy` uploads, run directly by Miniflare. This is closest
  * to production: `wrangler dev` puts a second workerd in front that copies every byte, and
  * wrangler's own test harness loses data across a restart. A start takes 0.25 s. */
-import { type ChildProcess } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { readdir, readFile, rm } from "node:fs/promises";
@@ -11,11 +11,11 @@ import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, type V4MiniflareOptions } from "miniflare";
-import type { Limits } from "../../src/format/configured-limits.ts";
+import type { Limits } from "../../src/base/format/configured-limits.ts";
 import { networkOf } from "../../scripts/start/worker-options.ts";
 import { watchRuntimes } from "../../scripts/start/runtime-process.ts";
-import type { RepositoryEvent } from "../../src/repository/state/repository-event.ts";
-import type { S3Bucket } from "../../src/store/chunks/signed-requests.ts";
+import type { RepositoryEvent } from "../../src/contract/log-events.ts";
+import type { S3Bucket } from "../../src/base/chunks/signed-requests.ts";
 import { buildWorker, readMiniflareOptions } from "./build.ts";
 import { readUsage, type Usage } from "./process.ts";
 import { makeTempDir } from "./temp-dir.ts";
@@ -293,10 +293,10 @@ interface WorkerModule {
 /** The first module is the entry point. */
 async function readModules(dir: string, { constants, sharesBucket }: ModuleSettings): Promise<WorkerModule[]> {
   const wasm = (await readdir(dir)).filter((name) => name.endsWith(".wasm"));
-  const code = (await readFile(join(dir, "worker.js"))).toString();
+  const code = (await readFile(join(dir, "main.js"))).toString();
   return [
     ...(sharesBucket ? await readEntry(dir) : []),
-    { type: "ESModule", path: join(dir, "worker.js"), contents: Buffer.from(setConstants(code, constants)) },
+    { type: "ESModule", path: join(dir, "main.js"), contents: Buffer.from(setConstants(code, constants)) },
     ...(await Promise.all(
       wasm.map(async (name): Promise<WorkerModule> => {
         const path = join(dir, name);

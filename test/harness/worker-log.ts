@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
-import type { EventOrigin, RequestEvent } from "../../src/host/event-log.ts";
-import type { RepositoryEvent } from "../../src/repository/state/repository-event.ts";
+import type { EventOrigin, RequestEvent } from "../../src/contract/event-log.ts";
+import type { RepositoryEvent } from "../../src/contract/log-events.ts";
 
 /** A logged request. */
 export type LoggedRequest = RequestEvent & EventOrigin;

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { PackBody } from "../../src/helper/pack-body.ts";
+import { PackBody } from "../../helper/pack-body.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
 
 const PART_BYTES = 300_000;

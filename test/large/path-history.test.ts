@@ -1,19 +1,19 @@
 // Histories by path on 80,000 commits of 4,000 files, beside git with its own filters. Times are of
 // this process's CPU, as others may be busy, except where git is timed beside it.
 import { expect, test } from "vitest";
-import { listDirectory } from "../../src/repository/files/list-files.ts";
-import { blame } from "../../src/repository/history/blame.ts";
-import { BlameWalk } from "../../src/repository/history/blame-walk.ts";
-import { log } from "../../src/repository/history/log.ts";
-import { writeFilters } from "../../src/repository/history/write-filters.ts";
-import { WorkBudget } from "../../src/repository/pacing/work-budget.ts";
+import { listDirectory } from "../../src/object/files/list-files.ts";
+import { blame } from "../../src/object/history/blame.ts";
+import { BlameWalk } from "../../src/object/history/blame-walk.ts";
+import { log } from "../../src/object/history/log.ts";
+import { writeFilters } from "../../src/object/history/write-filters.ts";
+import { WorkBudget } from "../../src/base/pacing/work-budget.ts";
 import { git } from "../harness/git.ts";
 import { readGitFilters } from "../harness/git-path-filters.ts";
 import { LONG_FILE, makeLongHistory } from "../harness/long-history.ts";
 import { measureCpu } from "../harness/measure-cpu.ts";
 import { Random } from "../harness/random.ts";
-import { openFor, storedFilters } from "../repository/history/filtered-repository.ts";
-import { PushedRepository } from "../repository/pushing.ts";
+import { openFor, storedFilters } from "../object/history/filtered-repository.ts";
+import { PushedRepository } from "../object/pushing.ts";
 
 const TIP = "refs/heads/main";
 const PATHS = 50;

@@ -2,8 +2,8 @@
 // tenth of the budget is used, for each kind of work.
 import { createDeflate } from "node:zlib";
 import { expect, test } from "vitest";
-import { MAX_PUSH_WORK_BYTES } from "../../src/format/limits.ts";
-import { noise } from "../codec/sample.ts";
+import { MAX_PUSH_WORK_BYTES } from "../../src/base/format/limits.ts";
+import { noise } from "../base/codec/sample.ts";
 import {
   assemblePack,
   copy,

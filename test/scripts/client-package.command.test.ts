@@ -50,7 +50,7 @@ test("the package holds the remote helper, which runs in the user's own Node", a
   const bin = join(dir, "bin");
   await mkdir(bin);
   await symlink(
-    join(dir, "node_modules/holdfast/src/web/assets/git-remote-holdfast.cjs"),
+    join(dir, "node_modules/holdfast/src/worker/web/assets/git-remote-holdfast.cjs"),
     join(bin, "git-remote-holdfast"),
   );
   // Without the project's own Node, as it is for users.
@@ -68,7 +68,7 @@ test("the package holds the remote helper, which runs in the user's own Node", a
 
 test("the package holds the agent of Git LFS, which runs in the user's own Node", async () => {
   const others = process.env["PATH"]!.split(delimiter).filter((folder) => !folder.includes("node_modules"));
-  const program = join(dir, "node_modules/holdfast/src/web/assets/git-lfs-holdfast.cjs");
+  const program = join(dir, "node_modules/holdfast/src/worker/web/assets/git-lfs-holdfast.cjs");
   const { stdout } = await run(program, ["--help"], { env: { ...process.env, PATH: others.join(delimiter) } });
   expect(stdout).toContain("git lfs-holdfast install");
 });

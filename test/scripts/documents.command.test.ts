@@ -38,7 +38,7 @@ const INSTEAD: readonly { readonly block: string; readonly reason: string; reado
   { block: "npm ci && npm run deploy", reason: "it needs an account", run: "npm run deploy -- --help" },
   {
     block: "curl -N -H",
-    reason: "the stream goes on for minutes; test/rest/events.test.ts reads it",
+    reason: "the stream goes on for minutes; test/worker/rest/events.test.ts reads it",
     run: "true",
   },
   {

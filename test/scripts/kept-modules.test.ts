@@ -111,8 +111,8 @@ test(
     const { modules, inputs } = await bundleWorker();
     expect(inputs).toEqual(
       expect.arrayContaining([
-        "src/host/worker.ts",
-        "src/codec/holdfast.wasm",
+        "src/main.ts",
+        "src/base/codec/holdfast.wasm",
         "node_modules/hono/dist/hono.js",
         "scripts/start/bundle.ts",
         "package-lock.json",

@@ -40,9 +40,9 @@ describe("an option that a command does not know is told in one line, with statu
 });
 
 test("wasm/build.sh --help tells of it, and builds nothing", async () => {
-  const before = readFileSync(join(PROJECT, "src/codec/holdfast.wasm"));
+  const before = readFileSync(join(PROJECT, "src/base/codec/holdfast.wasm"));
   const { status, stdout } = await new StartedCommand("bash", ["wasm/build.sh", "--help"]).ended();
   expect(stdout).toMatch(/^Usage: wasm\/build\.sh \[FILE\]\n/);
   expect(status).toBe(0);
-  expect(readFileSync(join(PROJECT, "src/codec/holdfast.wasm"))).toEqual(before);
+  expect(readFileSync(join(PROJECT, "src/base/codec/holdfast.wasm"))).toEqual(before);
 });

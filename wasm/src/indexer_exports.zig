@@ -1,4 +1,4 @@
-//! The indexer's functions for JavaScript; src/codec/pack-indexer.ts calls them. One pack at a time
+//! The indexer's functions for JavaScript; src/base/codec/pack-indexer.ts calls them. One pack at a time
 //! per instance.
 
 const std = @import("std");

@@ -1,4 +1,4 @@
-//! The WebAssembly module of Holdfast: its functions for JavaScript, by area. `src/codec` calls
+//! The WebAssembly module of Holdfast: its functions for JavaScript, by area. `src/base/codec` calls
 //! them.
 //!
 //! Linear memory: the stack (256 KiB, lowest, so that an overflow traps), static data (with the

@@ -7,12 +7,12 @@ import { deflateSync, inflateSync } from "node:zlib";
 import { sha1 } from "@noble/hashes/legacy.js";
 import { indexPack as indexByIsomorphicGit } from "isomorphic-git";
 import * as pako from "pako";
-import { instantiateCodec, type ObjectContent } from "../../../src/codec/codec.ts";
-import { maskRefused } from "../../../src/codec/fsck-messages.ts";
-import wasm from "../../../src/codec/holdfast.wasm";
-import { PackIndexer } from "../../../src/codec/pack-indexer.ts";
-import { DEFAULT_LIMITS } from "../../../src/format/configured-limits.ts";
-import { fromTypeNumber } from "../../../src/format/object.ts";
+import { instantiateCodec, type ObjectContent } from "../../../src/base/codec/codec.ts";
+import { maskRefused } from "../../../src/base/codec/fsck-messages.ts";
+import wasm from "../../../src/base/codec/holdfast.wasm";
+import { PackIndexer } from "../../../src/base/codec/pack-indexer.ts";
+import { DEFAULT_LIMITS } from "../../../src/base/format/configured-limits.ts";
+import { fromTypeNumber } from "../../../src/base/format/object.ts";
 
 /** As in a push: the size of the body's pieces, and the memory for deltas. */
 const PIECE_BYTES = 256 * 1024;

@@ -116,7 +116,7 @@ export async function startCodecs(stack: AsyncDisposableStack): Promise<string> 
     write: false,
   });
   const port = await findFreePort();
-  const wasm = join(PROJECT, "src/codec/holdfast.wasm");
+  const wasm = join(PROJECT, "src/base/codec/holdfast.wasm");
   const worker = {
     name: "codecs",
     compatibilityDate: "2026-11-01",

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { DEFAULT_LIMITS } from "../../../src/format/configured-limits.ts";
+import { DEFAULT_LIMITS } from "../../../src/base/format/configured-limits.ts";
 import { PROJECT } from "../../../test/harness/build.ts";
 import { findFreePort, type Server, startServer } from "../../../test/harness/server.ts";
 import { UsageError } from "../../command-line.ts";

@@ -2,7 +2,7 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { Limits } from "../../../src/format/configured-limits.ts";
+import type { Limits } from "../../../src/base/format/configured-limits.ts";
 import { PROJECT } from "../build.ts";
 import { type Server, startServer } from "../server.ts";
 import { makeTempDir } from "../temp-dir.ts";

@@ -1,11 +1,11 @@
 // The Worker as deployed, with a meter at every point that the platform bills. It is bundled in
-// place of src/host/worker.ts. The benchmark can set its clock forward, so that maintenance hours
+// place of src/main.ts. The benchmark can set its clock forward, so that maintenance hours
 // later is counted, too; alarms fire when that clock says so.
 //
 // The Worker and its objects share an isolate in the local runtime, and so they share these meters.
 import { env } from "cloudflare:workers";
-import type { Env } from "../../../src/host/env.ts";
-import app, { OwnerObject, RegistryObject, RepositoryObject } from "../../../src/host/worker.ts";
+import type { Env } from "../../../src/contract/env.ts";
+import app, { OwnerObject, RegistryObject, RepositoryObject } from "../../../src/main.ts";
 import { type Bill, newBill, type Stored } from "./bill.ts";
 
 type Kind = "repository" | "registry";

@@ -1,7 +1,7 @@
 //! The findings of git's fsck on objects, by git's own message ids.
 
 /// A kind of finding, with git's name; git-fsck(1) describes each. The numbers are bit positions in
-/// the masks that are passed to JavaScript, where `src/codec/fsck-messages.ts` has the same order
+/// the masks that are passed to JavaScript, where `src/base/codec/fsck-messages.ts` has the same order
 /// and the severities.
 ///
 /// Missing here: ids about references, and those that git itself cannot reach: an empty name is

@@ -2,7 +2,7 @@
 
 const Oid = @import("nodes.zig").Oid;
 
-/// Numbers are shared with src/codec/pack-indexer.ts.
+/// Numbers are shared with src/base/codec/pack-indexer.ts.
 pub const Code = enum(u8) {
     none = 0,
     bad_header = 1,

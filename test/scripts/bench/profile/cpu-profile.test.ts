@@ -5,7 +5,7 @@ import { makeProfile } from "./made-up-profile.ts";
 const profile = {
   ...makeProfile(
     [
-      ["save", "src/rest/commits.ts", null],
+      ["save", "src/worker/rest/commits.ts", null],
       ["(idle)", "", null],
     ],
     [0, 0, 0, 1, 0],

@@ -12,20 +12,20 @@ test("the total of a function that calls itself counts once", () => {
   expect(costs).toEqual([
     ['inflate<Map & "Set">', "wasm", 3, 3],
     ["exec", "", 2, 2],
-    ["store", "src/repository/push/apply-push.ts:10", 2, 7],
+    ["store", "src/object/push/apply-push.ts:10", 2, 7],
     ["(garbage collector)", "", 1, 1],
-    ["take", "src/repository/push/receive-pack.ts:10", 1, 8],
+    ["take", "src/object/push/receive-pack.ts:10", 1, 8],
   ]);
 });
 
 test("what runs is told by layer", () => {
   const profile = makeProfile(
     [
-      ["encodeOid", "src/format/oid.ts", null],
+      ["encodeOid", "src/base/format/oid.ts", null],
       ["parse", "node_modules/zod/core.js", null],
-      ["__name", "worker.js", null],
+      ["__name", "main.js", null],
       ["Buffer.from", "node-internal:internal_buffer", null],
-      ["", "src/host/worker.ts", null],
+      ["", "src/worker/worker.ts", null],
     ],
     [0, 1, 1, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 4],
   );
@@ -41,8 +41,8 @@ test("what runs is told by layer", () => {
 test("equal functions that V8 tells apart are one", () => {
   const twice = makeProfile(
     [
-      ["run", "src/repository/job.ts", null],
-      ["run", "src/repository/job.ts", null],
+      ["run", "src/object/job.ts", null],
+      ["run", "src/object/job.ts", null],
       ["exec", "", 0],
       ["exec", "", 1],
     ],

@@ -36,10 +36,10 @@ export function makeProfile(
  * and some that is idle. */
 export const PUSH = makeProfile(
   [
-    ["take", "src/repository/push/receive-pack.ts", null],
-    ["store", "src/repository/push/apply-push.ts", 0],
+    ["take", "src/object/push/receive-pack.ts", null],
+    ["store", "src/object/push/apply-push.ts", 0],
     ["exec", "", 1],
-    ["store", "src/repository/push/apply-push.ts", 1],
+    ["store", "src/object/push/apply-push.ts", 1],
     ['inflate<Map & "Set">', "wasm://wasm/0a1b", 3],
     ["(garbage collector)", "", null],
     ["(idle)", "", null],

@@ -7,7 +7,7 @@ import { PROJECT } from "../../../harness/build.ts";
 
 test("the exported functions of the module are those that the engine lists", () => {
   const listed = WebAssembly.Module.exports(module).filter(({ kind }) => kind === "function");
-  const names = listExports(readFileSync(join(PROJECT, "src/codec/holdfast.wasm"))).values();
+  const names = listExports(readFileSync(join(PROJECT, "src/base/codec/holdfast.wasm"))).values();
   expect([...names].toSorted()).toEqual(listed.map(({ name }) => name).toSorted());
 });
 

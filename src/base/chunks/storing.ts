@@ -1,0 +1,47 @@
+import { GitError } from "../format/errors.ts";
+import { STORE_BYTES_PER_SECOND, STORE_WAIT_MS } from "../format/limits.ts";
+import { whenFull } from "../failures/full-storage.ts";
+import { inTime } from "./in-time.ts";
+
+/** Runs one bucket operation. Errors name it when it fails or takes too long.
+ * @param givenBytes that the bucket must receive
+ * @param sourceMs for how long they may arrive, if that is longer than the bucket takes */
+export async function storing<T>(
+  key: string,
+  operation: string,
+  run: () => Promise<T>,
+  givenBytes = 0,
+  sourceMs = 0,
+): Promise<T> {
+  const waitMs = STORE_WAIT_MS + Math.max((givenBytes / STORE_BYTES_PER_SECOND) * 1_000, sourceMs);
+  try {
+    return await inTime(run, waitMs);
+  } catch (cause) {
+    const reason = `${operation} failed: ${cause instanceof Error ? cause.message : String(cause)}`;
+    throw whenFull(cause) ?? new GitError("storage-failed", { key, reason }, { cause });
+  }
+}
+
+/** Runs a bucket operation that reads a stream of known length: the bucket takes no other.
+ * @param put is given the stream, which errors on more or fewer bytes
+ * @param sourceMs for how long they may arrive, if that is longer than the bucket takes
+ * @throws GitError as `storing`; then the producer of the bytes is stopped */
+export async function storingStream<T>(
+  key: string,
+  operation: string,
+  bytes: ReadableStream<Uint8Array>,
+  length: number,
+  put: (readable: ReadableStream<Uint8Array>) => Promise<T>,
+  sourceMs = 0,
+): Promise<T> {
+  const { readable, writable } = new FixedLengthStream(length);
+  const given = new AbortController();
+  try {
+    const run = (): Promise<[T, unknown]> => Promise.all([put(readable), bytes.pipeTo(writable, given)]);
+    const [stored] = await storing(key, operation, run, length, sourceMs);
+    return stored;
+  } catch (error) {
+    given.abort(error);
+    throw error;
+  }
+}

@@ -1,0 +1,55 @@
+import { pipeline, Readable } from "node:stream";
+import { createGunzip, type Gunzip } from "node:zlib";
+import { GitError, isGitError } from "../format/errors.ts";
+import { GZIP_FLOOR_BYTES, MAX_GZIP_RATIO } from "../format/limits.ts";
+import type { PacedBody } from "../pacing/paced-body.ts";
+
+/** Decodes a body with `Content-Encoding: gzip` as it arrives. DecompressionStream will not do: it
+ * inflates all its input, whether or not anybody reads the output. */
+export class GzipBody {
+  readonly #gunzip: Gunzip;
+  readonly #decoded: AsyncIterator<Uint8Array>;
+  #decodedBytes = 0;
+
+  constructor(source: PacedBody) {
+    this.#gunzip = createGunzip();
+    this.#decoded = this.#gunzip[Symbol.asyncIterator]();
+    // Errors of the pipeline reach the reader, who throws them.
+    pipeline(Readable.from(pieces(source)), this.#gunzip, () => undefined);
+  }
+
+  /** Reads more than `GZIP_FLOOR_BYTES` at once unless the body ends, so that a decompression bomb
+   * is detected before anything uses its bytes.
+   * @returns at least 1 decoded byte, or null at the end
+   * @throws GitError "bad-request" when the encoding is broken or truncated, "too-large" when the
+   * compression ratio exceeds that of any honest request; and errors of the source */
+  async read(): Promise<Uint8Array | null> {
+    const gathered: Uint8Array[] = [];
+    for (let bytes = 0; bytes <= GZIP_FLOOR_BYTES;) {
+      const piece = await this.#readPiece();
+      if (piece === null) break;
+      gathered.push(piece);
+      bytes += piece.length;
+    }
+    return gathered.length === 0 ? null : Buffer.concat(gathered);
+  }
+
+  async #readPiece(): Promise<Uint8Array | null> {
+    let next: IteratorResult<Uint8Array>;
+    try {
+      next = await this.#decoded.next();
+    } catch (cause) {
+      throw isGitError(cause) ? cause : new GitError("bad-request", { reason: "the gzip body is broken" }, { cause });
+    }
+    if (next.done === true) return null;
+    this.#decodedBytes += next.value.length;
+    if (this.#decodedBytes > Math.max(GZIP_FLOOR_BYTES, MAX_GZIP_RATIO * this.#gunzip.bytesWritten)) {
+      throw new GitError("too-large", { what: "the gzip body's ratio", limit: MAX_GZIP_RATIO });
+    }
+    return next.value;
+  }
+}
+
+async function* pieces(source: PacedBody): AsyncGenerator<Uint8Array, void, void> {
+  for (let piece; (piece = await source.read()) !== null;) yield piece;
+}

@@ -1,0 +1,125 @@
+import type { ObjectNumber } from "../base/numbers/kinds.ts";
+import type { CommitRecord } from "./commits.ts";
+
+/** A request for a blame. */
+export interface BlameQuery {
+  /** Id in hex of a commit that a ref reaches. */
+  readonly commit: string;
+  /** Byte string. */
+  readonly path: string;
+  /** First and last line, counted from 1; null: all. */
+  readonly lines: readonly [first: number, last: number] | null;
+}
+
+/** Consecutive lines that one commit introduced. */
+export interface BlameRange {
+  /** Line number, counted from 1, as all line numbers here. */
+  readonly start: number;
+  readonly count: number;
+  /** null: not found yet. */
+  readonly commit: string | null;
+  /** The position of the lines in that commit. */
+  readonly originalStart: number;
+  /** The file's path there, byte string. */
+  readonly originalPath: string;
+}
+
+/** Where the lines of a file come from. */
+export interface BlameResult {
+  readonly commit: string;
+  /** Byte string. */
+  readonly path: string;
+  /** The id of the file's blob. */
+  readonly oid: string;
+  readonly ranges: BlameRange[];
+  /** The commits in `ranges`, newest first. */
+  readonly commits: CommitRecord[];
+  /** Whether a further request finds more. */
+  readonly truncated: boolean;
+}
+
+/** What is looked for in commits. */
+export interface WantedTexts {
+  /** Text that is part of the author's `name <email>`; null: any. */
+  readonly author: string | null;
+  /** Text that is part of the message; null: any. */
+  readonly text: string | null;
+  /** Whether capital and small letters are the same. */
+  readonly ignoreCase: boolean;
+}
+
+/** How two commits relate; ids in hex. */
+export interface Comparison {
+  readonly base: string;
+  readonly head: string;
+  /** The best common ancestor, the newest if there are several; null: none. */
+  readonly mergeBase: string | null;
+  /** Commits that head reaches and base does not. */
+  readonly ahead: number;
+  /** Commits that base reaches and head does not. */
+  readonly behind: number;
+}
+
+/** Which of two commits a walk visits first. */
+export type WalkOrder =
+  /** As `git log`: the newest; of commits with the same second, the one queued first. A parent may
+   * come before a child. */
+  | "dates"
+  /** As `git log --date-order`: a commit is as new as the newest that it reaches, and none comes
+   * before its children. */
+  | "children first";
+
+/** The state of a walk: all that another walk needs to continue it. Object numbers, which never
+ * change. */
+export interface WalkPlace {
+  /** Commits met but not yet visited, in the order of the queue. */
+  readonly open: readonly ObjectNumber[];
+  /** Visited commits that an unvisited one reaches. This happens where clocks were wrong or
+   * equal. */
+  readonly walked: readonly ObjectNumber[];
+}
+
+/** Which commits of a history are wanted. */
+export interface LogFilter extends WantedTexts {
+  /** Byte string: only commits that change this path. */
+  readonly path: string | null;
+  /** Seconds since 1970. The ancestors of an older commit are not visited either. */
+  readonly since: number | null;
+  /** Seconds since 1970. */
+  readonly until: number | null;
+  /** Default: as `git log`. */
+  readonly order?: WalkOrder;
+  /** Whether only the first parent of a merge is followed. */
+  readonly firstParent: boolean;
+  /** Whether the file at the path is followed across renames, through a history that is not
+   * simplified. */
+  readonly follow: boolean;
+}
+
+/** The state of a log. */
+export interface LogPlace extends WalkPlace {
+  /** Byte string: the name of a followed file at this point; null: none is followed. */
+  readonly path: string | null;
+}
+
+/** A request for a log. */
+export interface LogQuery extends LogFilter {
+  /** The start of the first page: byte string, a revision. */
+  readonly ref: string;
+  /** The start of this page; null: at `ref`. */
+  readonly place: LogPlace | null;
+  readonly limit: number;
+}
+
+/** A commit of a history. */
+export interface LogEntry extends CommitRecord {
+  /** Byte string: the name of a followed file in this commit; null: none is followed. */
+  readonly path: string | null;
+}
+
+/** A page of a history. */
+export interface LogPage {
+  readonly commits: LogEntry[];
+  /** The start of the next page; null: this is the last. */
+  readonly next: LogPlace | null;
+}

@@ -1,0 +1,174 @@
+import type { ChunkCounters } from "../base/chunks/chunk-store.ts";
+import type { JobKind } from "./upkeep.ts";
+import type { SentPack } from "../base/bytes/pack-stream.ts";
+
+/** A log event of a repository; sizes in bytes, times in ms. */
+export type RepositoryEvent =
+  | PushEvent
+  | FetchEvent
+  | CallEvent
+  | ReadEvent
+  | BackupEvent
+  | BundleEvent
+  | JobEvent
+  | JobFailedEvent
+  | AnnouncementFailedEvent
+  | DeliveryFailedEvent
+  | EventLostEvent;
+
+/** A push of a git client ended, whether or not its refs moved. */
+export interface PushEvent extends PushCost {
+  readonly event: "push";
+  /** The id of the request. */
+  readonly request: string;
+}
+
+/** The cost of a push, or of a change through the API. */
+export interface PushCost {
+  readonly refs: number;
+  readonly packBytes: number;
+  readonly objects: number;
+  /** From the first pack byte to the last check, and from there to the end of the transaction. */
+  readonly indexMs: number;
+  readonly applyMs: number;
+  /** The largest sum of module memory and buffers. */
+  readonly peakBytes: number;
+  /** How many changes through the API shared one transaction and its times; only the first has the
+   * operations. Absent: it had its own. */
+  readonly together?: number;
+  readonly operations: ChunkCounters;
+}
+
+/** A pack was sent. */
+export interface FetchEvent extends SentPack {
+  readonly event: "fetch";
+  /** Whether the response was made for this request alone, stored for it and equal ones, or already
+   * stored. */
+  readonly cache: "miss" | "shared" | "hit";
+  /** How long the repository took to plan the response. */
+  readonly planMs: number;
+  readonly operations: ChunkCounters & Pick<SqlCounters, "rowsRead">;
+}
+
+/** A call of the API ended. */
+export interface CallEvent {
+  readonly event: "call";
+  /** The id of the request. */
+  readonly request: string;
+  readonly name: string;
+  readonly ms: number;
+  /** Its error, null: none. */
+  readonly error: string | null;
+  readonly operations: ChunkCounters & Pick<SqlCounters, "rowsRead" | "rowsWritten">;
+  /** The pushes that it made; absent: none. */
+  readonly pushes?: readonly PushCost[];
+}
+
+/** The API's Worker read blobs. */
+export interface ReadEvent {
+  readonly event: "read";
+  readonly what: "blob" | "raw" | "archive" | "grep";
+  readonly blobs: number;
+  /** Bytes that the client received. */
+  readonly sentBytes: number;
+  /** Whether that is all: a client may disconnect, and a read may fail. */
+  readonly complete: boolean;
+  readonly operations: ChunkCounters;
+}
+
+/** A backup was sent. */
+export interface BackupEvent {
+  readonly event: "backup";
+  readonly objects: number;
+  /** Bytes that the client received. */
+  readonly sentBytes: number;
+  /** Whether that is all: a client may disconnect, and a read may fail. */
+  readonly complete: boolean;
+  /** The largest sum of plan and buffers. */
+  readonly peakBytes: number;
+  readonly operations: ChunkCounters;
+}
+
+/** A bundle was built. */
+export interface BundleEvent {
+  readonly event: "bundle";
+  readonly objects: number;
+  readonly sizeBytes: number;
+  readonly buildMs: number;
+  /** The largest sum of buffers. */
+  readonly peakBytes: number;
+  readonly operations: ChunkCounters;
+}
+
+/** The results of a job's run. Each kind of job sets some of them. */
+export interface JobCounts {
+  /** Chunks that it replaced or moved, and their bytes. */
+  readonly chunks?: number;
+  readonly bytes?: number;
+  /** Objects that it rewrote (`prune`: removed), and how many of them were undeltified. */
+  readonly objects?: number;
+  readonly undeltified?: number;
+  /** Commits and other graph nodes that it removed. */
+  readonly nodes?: number;
+  /** Commits whose authors it recorded. */
+  readonly commits?: number;
+  /** Rows of the reflog that it removed. */
+  readonly pushes?: number;
+  /** Files of a worktree that it wrote. */
+  readonly files?: number;
+  /** R2 objects that it removed. */
+  readonly deletedObjects?: number;
+  /** Pointer files of Git LFS that it found, and LFS objects that it removed. */
+  readonly pointers?: number;
+  readonly lfsObjects?: number;
+  /** The largest sum of bytes held. */
+  readonly peakBytes?: number;
+}
+
+/** A job ran. */
+export interface JobEvent extends JobCounts {
+  readonly event: "job";
+  readonly kind: JobKind;
+  readonly key: string;
+  readonly ms: number;
+  /** Whether it left some work to another run. */
+  readonly again: boolean;
+  readonly operations: ChunkCounters;
+}
+
+/** The registry could not be told what has changed. */
+export interface AnnouncementFailedEvent {
+  readonly event: "announcement-failed";
+  readonly error: string;
+}
+
+/** An event could not be read, or what became of its delivery not be written; it is tried again. */
+export interface DeliveryFailedEvent {
+  readonly event: "delivery-failed";
+  /** Its id; null: none was reached. */
+  readonly webhook: string | null;
+  readonly error: string;
+}
+
+/** What happened is not in the repository's event log, since the repository could not be told. */
+export interface EventLostEvent {
+  readonly event: "event-lost";
+  readonly type: string;
+  readonly error: string;
+}
+
+/** A job failed and was postponed. */
+export interface JobFailedEvent {
+  readonly event: "job-failed";
+  readonly kind: JobKind;
+  readonly key: string;
+  readonly attempts: number;
+  readonly error: string;
+}
+
+/** Statements and rows; the platform bills the rows. */
+export interface SqlCounters {
+  statements: number;
+  rowsRead: number;
+  rowsWritten: number;
+}

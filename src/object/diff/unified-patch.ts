@@ -1,0 +1,128 @@
+import { formatMode } from "../../base/format/tree.ts";
+import { NULL_OID_HEX, toHex } from "../../base/format/oid.ts";
+import { formatLiteral } from "./binary-patch.ts";
+import { ByteWriter } from "./byte-writer.ts";
+import { type FileChange, statusOf } from "./file-change.ts";
+import { diffSplitLines, type LineChange } from "../../base/lines/line-diff.ts";
+import { quotePath } from "./quoted-path.ts";
+import { splitLines, type TextLines, isBinary } from "../../base/lines/text-lines.ts";
+import { writeHunks } from "./unified-hunks.ts";
+
+/** Lines around each change that `git diff` shows. */
+const CONTEXT_LINES = 3;
+
+/** A changed file with its old and new content; empty where that side has no file. */
+export interface ChangedContent {
+  readonly change: FileChange;
+  readonly old: Uint8Array;
+  readonly next: Uint8Array;
+}
+
+/** How a patch is written. */
+export interface PatchOptions {
+  /** Makes a zlib stream. With it, the patch contains binary files (`git diff --binary`, but always
+   * whole, never as deltas). Without it, the patch only says that they differ. */
+  readonly deflate?: (content: Uint8Array) => Uint8Array;
+  /** Whether lines are equal that differ only in blanks, as with `git diff -w`. */
+  readonly ignoresBlanks?: boolean;
+}
+
+/** A file's part of a patch. */
+export interface FilePatch {
+  /** As `git diff --full-index` prints it. */
+  readonly bytes: Uint8Array;
+  /** Lines as `git diff --numstat` counts them; 0 for a binary file. */
+  readonly additions: number;
+  readonly deletions: number;
+  readonly isBinary: boolean;
+}
+
+/** Compares two contents and makes the file's part of a patch. */
+export function formatPatch(changed: ChangedContent, options: PatchOptions = {}): FilePatch {
+  const into = new ByteWriter();
+  const counts = appendPatch(into, changed, options);
+  return { bytes: into.finish(), ...counts };
+}
+
+/** Compares two contents and appends the file's part to a patch. */
+export function appendPatch(
+  into: ByteWriter,
+  { change, old, next }: ChangedContent,
+  options: PatchOptions,
+): Omit<FilePatch, "bytes"> {
+  const comparison = compareContents(old, next, options);
+  if (statusOf(change) === "T") {
+    // A file whose type changed is deleted, then added.
+    writePatch(into, { ...change, next: null }, compareContents(old, NOTHING, options), options);
+    writePatch(into, { ...change, old: null }, compareContents(NOTHING, next, options), options);
+  } else writePatch(into, change, comparison, options);
+  return {
+    additions: comparison.changes.reduce((sum, { nextLines }) => sum + nextLines, 0),
+    deletions: comparison.changes.reduce((sum, { oldLines }) => sum + oldLines, 0),
+    isBinary: comparison.isBinary,
+  };
+}
+
+const NOTHING = new Uint8Array(0);
+
+interface Comparison {
+  readonly old: TextLines;
+  readonly next: TextLines;
+  readonly isBinary: boolean;
+  /** Empty if a side is binary. */
+  readonly changes: readonly LineChange[];
+}
+
+function compareContents(
+  oldBytes: Uint8Array,
+  nextBytes: Uint8Array,
+  { ignoresBlanks = false }: PatchOptions,
+): Comparison {
+  const old = splitLines(oldBytes);
+  const next = splitLines(nextBytes);
+  const binary = isBinary(oldBytes) || isBinary(nextBytes);
+  const isSame = binary || oldBytes === nextBytes;
+  return { old, next, isBinary: binary, changes: isSame ? [] : diffSplitLines(old, next, { ignoresBlanks }) };
+}
+
+/** @see git's diff.c: builtin_diff(), fill_metadata_msg() */
+function writePatch(into: ByteWriter, change: FileChange, compared: Comparison, { deflate }: PatchOptions): void {
+  const { old, next } = change;
+  const oldName = quotePath(`a/${change.oldPath}`);
+  const name = quotePath(`b/${change.path}`);
+  const lines = [`diff --git ${oldName} ${name}`];
+  if (old === null) lines.push(`new file mode ${formatMode(next!.mode)}`);
+  else if (next === null) lines.push(`deleted file mode ${formatMode(old.mode)}`);
+  else if (old.mode !== next.mode) lines.push(`old mode ${formatMode(old.mode)}`, `new mode ${formatMode(next.mode)}`);
+  if (change.similarity !== null) {
+    lines.push(
+      `similarity index ${change.similarity}%`,
+      `rename from ${quotePath(change.oldPath)}`,
+      `rename to ${quotePath(change.path)}`,
+    );
+  }
+  const oldId = old === null ? NULL_OID_HEX : toHex(old.oid);
+  const id = next === null ? NULL_OID_HEX : toHex(next.oid);
+  if (oldId !== id) lines.push(`index ${oldId}..${id}${old?.mode === next?.mode ? ` ${formatMode(next!.mode)}` : ""}`);
+  into.writeByteString(`${lines.join("\n")}\n`);
+  if (oldId === id) return;
+
+  const oldLabel = old === null ? "/dev/null" : oldName;
+  const label = next === null ? "/dev/null" : name;
+  if (!compared.isBinary) {
+    if (compared.changes.length === 0) return;
+    into.writeByteString(`--- ${withTab(oldLabel)}\n+++ ${withTab(label)}\n`);
+    writeHunks(into, compared.old, compared.next, compared.changes, CONTEXT_LINES);
+  } else if (deflate === undefined) into.writeByteString(`Binary files ${oldLabel} and ${label} differ\n`);
+  else {
+    into.writeByteString("GIT binary patch\n");
+    for (const { bytes } of [compared.next, compared.old]) {
+      into.writeByteString(formatLiteral(bytes.length, deflate(bytes)));
+    }
+  }
+}
+
+/** Appends a tab to a name with a space, for tools that would end the name there. */
+function withTab(label: string): string {
+  return label.includes(" ") ? `${label}\t` : label;
+}

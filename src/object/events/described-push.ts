@@ -1,0 +1,136 @@
+import { decodeText } from "../../base/format/byte-string.ts";
+import { fromHex, OID_BYTES, toHex } from "../../base/format/oid.ts";
+import { COMMIT } from "../../base/format/object.ts";
+import type { GraphPosition, ObjectNumber } from "../../base/numbers/kinds.ts";
+import { NumberSet } from "../../base/numbers/number-set.ts";
+import type { Push, PushedRef } from "../store/refs/push-log.ts";
+import { aheadBehind } from "../history/ahead-behind.ts";
+import { newestBetween } from "../history/compare.ts";
+import type { CommitRecord } from "../../contract/commits.ts";
+import { readCommits } from "../objects/commit-record.ts";
+import { ListBudget } from "../objects/list-budget.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
+import { TagPeeling } from "../objects/tag-peeling.ts";
+
+/** Commits of a push that its event tells whole. */
+const MAX_TOLD_COMMITS = 20;
+
+/** Refs of a push whose history its event looks into. */
+const MAX_WALKED_REFS = 10;
+
+const BRANCHES = "refs/heads/";
+
+/** A ref that a push moved. */
+export interface MovedRef {
+  readonly name: string;
+  /** Hex; null: absent. */
+  readonly old: string | null;
+  readonly new: string | null;
+  /** Whether commits were discarded; null: not looked up, or not known any more. */
+  readonly forced: boolean | null;
+  /** The commits that a branch has gained, the newest first, as far as the event tells them; null:
+   * not looked up, or no longer there. */
+  readonly commits: readonly CommitRecord[] | null;
+  /** How many a branch has gained; null: not looked up, or no longer known. */
+  readonly commitCount: number | null;
+  /** The commit that the ref leads to now; null: it is gone, or of no commit. Only where it was
+   * asked for. */
+  readonly head?: CommitRecord | null;
+}
+
+/** What a push did. */
+export interface DescribedPush {
+  /** 100 of them at most. */
+  readonly refs: readonly MovedRef[];
+  /** How many precede them; absent: none. */
+  readonly refsFrom?: number;
+  /** How many moved. */
+  readonly refCount: number;
+}
+
+/** Describes a push by what is known now: commits that nothing reaches any more are left out.
+ * @param refsFrom how many refs precede those that are given
+ * @param budget of the list that it belongs to
+ * @param withHeads whether to tell the commit of each ref */
+export async function describePush(
+  repository: OpenRepository,
+  { refs, refCount, refsFrom = 0 }: Pick<Push, "refs" | "refCount"> & { readonly refsFrom?: number },
+  budget = new ListBudget(),
+  withHeads = false,
+): Promise<DescribedPush> {
+  const moved: MovedRef[] = [];
+  const heads = withHeads ? await readRefHeads(repository, refs, budget) : null;
+  let told = 0;
+  for (const [i, ref] of refs.entries()) {
+    const [name, old, to] = ref;
+    const described =
+      i < MAX_WALKED_REFS
+        ? await describeRef(repository, ref, MAX_TOLD_COMMITS - told, budget)
+        : { forced: null, commits: null, commitCount: null };
+    told += described.commits?.length ?? 0;
+    budget.noteText(name.length + 4 * OID_BYTES);
+    const head = heads === null ? {} : { head: heads[i]! };
+    moved.push({ name: decodeText(name), old, new: to, ...described, ...head });
+  }
+  return { refs: moved, refCount, ...(refsFrom > 0 && { refsFrom }) };
+}
+
+/** Reads the commits that refs lead to. */
+async function readRefHeads(
+  repository: OpenRepository,
+  refs: readonly PushedRef[],
+  budget: ListBudget,
+): Promise<(CommitRecord | null)[]> {
+  const { graph, objects } = repository.tables;
+  const peeling = new TagPeeling(graph);
+  const numbers = refs.map(([, , to]): ObjectNumber | null => {
+    const position = positionOf(repository, to);
+    if (position === null || !repository.isReachable(graph.number(position))) return null;
+    return graph.number(peeling.endOf(position));
+  });
+  const nodes = NumberSet.fromUnsorted(numbers.filter((number) => number !== null));
+  const { number, type } = objects.locate(nodes);
+  const commits = Array.from(number).filter((_, i) => type[i] === COMMIT);
+  const read = new Map(await Array.fromAsync(readCommits(repository, commits, budget)));
+  return numbers.map((one) => (one === null ? null : (read.get(one) ?? null)));
+}
+
+/** Describes one ref of a push.
+ * @param limit of the commits told */
+async function describeRef(
+  repository: OpenRepository,
+  [name, old, to]: PushedRef,
+  limit: number,
+  budget: ListBudget,
+): Promise<Pick<MovedRef, "forced" | "commits" | "commitCount">> {
+  const before = positionOf(repository, old);
+  const after = positionOf(repository, to);
+  const isMove = old !== null && to !== null;
+  const { graph } = repository.tables;
+  // What was pruned since was not reachable, so it was lost.
+  const forced = !isMove ? false : after === null ? null : before === null || !graph.isAncestor(before, after);
+  if (to === null || !name.startsWith(BRANCHES)) return { forced, commits: [], commitCount: 0 };
+  if (after === null || !repository.isReachable(graph.number(after)))
+    return { forced, commits: null, commitCount: null };
+  const bases = before === null ? defaultTip(repository, name) : [before];
+  const [base] = bases;
+  const commitCount =
+    base === undefined ? graph.ancestors([after]).count() : aheadBehind(graph, base, [after])[0]!.ahead;
+  return { forced, commits: await newestBetween(repository, bases, after, limit, budget), commitCount };
+}
+
+/** An object's place in the graph; null: it has none. */
+function positionOf({ tables: { graph, objects } }: OpenRepository, hex: string | null): GraphPosition | null {
+  const row = hex === null ? null : objects.find(fromHex(hex));
+  const position = row === null ? -1 : graph.position(row.number);
+  return position === -1 ? null : (position as GraphPosition);
+}
+
+/** The tip of the default branch, unless that is the branch itself. */
+function defaultTip(repository: OpenRepository, name: string): GraphPosition[] {
+  const { refs } = repository.tables;
+  const head = refs.head();
+  const oid = head === null || head === name ? null : (refs.get(head)?.oid ?? null);
+  const position = positionOf(repository, oid && toHex(oid));
+  return position === null ? [] : [position];
+}

@@ -1,0 +1,126 @@
+import type { Requester } from "../../base/access/caller.ts";
+import { NO_QUOTA } from "../../base/access/quota.ts";
+import { decodeText } from "../../base/format/byte-string.ts";
+import { type EventId, formatEventId } from "../../base/format/event-id.ts";
+import { OWNER_ID, type WebhookTable } from "../store/events/webhook-table.ts";
+import type { Webhook } from "../../contract/webhooks.ts";
+import { MAX_LISTED_REFS } from "../store/refs/push-log.ts";
+import { ListBudget } from "../objects/list-budget.ts";
+import { OpenRepository } from "../objects/open-repository.ts";
+import type { Receivers } from "../state/outside.ts";
+import type { RepositoryState } from "../state/repository-state.ts";
+import { describeEvent, eventsAfter, isTold, newestEvent, type StoredEvent } from "./events.ts";
+import { newOwnerOf } from "./owner-changes.ts";
+import type { MessageSource } from "./message.ts";
+import { messagesOf } from "./messages.ts";
+import type { ToldEvent, ToldLog } from "./told-log.ts";
+
+const BRANCHES = "refs/heads/";
+
+/** Who reads what webhooks are told: they are an admin's. */
+const READER: Requester = {
+  requestId: "webhook",
+  caller: { kind: "operator" },
+  right: "admin",
+  knownMs: 0,
+  quota: { repository: NO_QUOTA, owner: NO_QUOTA, others: { sizeBytes: 0, objectCount: 0 } },
+};
+
+/** Messages of a part have numbers below this, counted from its first. A push has a part for each
+ * `MAX_LISTED_REFS` refs, and each of these at most two messages. */
+const PART_MESSAGES = 1_000;
+
+/** Refs of one push that are told: each of them is a message in GitHub's format. */
+const MAX_TOLD_REFS = 5_000;
+
+/** Whether an event goes on in another part. */
+function tellsMore({ events }: Webhook, event: StoredEvent, part: number): boolean {
+  if (event.kind !== "push") return false;
+  const isWanted = events === null || events.some((type) => ["push", "create", "delete"].includes(type));
+  return isWanted && (part + 1) * MAX_LISTED_REFS < Math.min(event.push.refCount, MAX_TOLD_REFS);
+}
+
+/** The log of one repository. A job stands behind its deliveries. */
+export class RepositoryLog implements ToldLog {
+  readonly #state: RepositoryState;
+
+  constructor(state: RepositoryState) {
+    this.#state = state;
+  }
+
+  get receivers(): Receivers {
+    return this.#state.platform.outside;
+  }
+
+  get webhooks(): WebhookTable | null {
+    return this.#state.tables?.webhooks ?? null;
+  }
+
+  newest(): EventId {
+    return newestEvent(this.#state.tables!);
+  }
+
+  async next(webhook: Webhook): Promise<ToldEvent | null> {
+    const [event] = eventsAfter(this.#state, this.#state.tables!, webhook.told, 1);
+    if (event === undefined) return null;
+    const name = formatEventId(event.id);
+    if (!isTold(event)) return { name, messages: [], first: 0, next: null, progress: { told: event.id } };
+    // A repository that changes its owner is told of to both, one after the other.
+    const owner = webhook.id === OWNER_ID ? newOwnerOf(event) : null;
+    const leaves = owner !== null && owner !== webhook.url;
+    const told = Math.floor(webhook.part / PART_MESSAGES);
+    const messages = await this.#messages(webhook, this.#partOf(event, told));
+    const first = told * PART_MESSAGES;
+    const next = tellsMore(webhook, event, told) ? first + PART_MESSAGES : null;
+    return { name, messages, first, next, progress: leaves ? { url: owner } : { told: event.id } };
+  }
+
+  /** An event with the refs of a part of its messages.
+   * @param part from 0 */
+  #partOf(event: StoredEvent, part: number): StoredEvent {
+    if (event.kind !== "push" || part === 0) return event;
+    const refsFrom = part * MAX_LISTED_REFS;
+    const refs = this.#state.tables!.pushes.refs(event.push.id, refsFrom);
+    return { ...event, push: { ...event.push, refs, refsFrom } };
+  }
+
+  #messages(webhook: Webhook, event: StoredEvent): Promise<ToldEvent["messages"]> {
+    return this.#state.holdNumbers(async () => {
+      const repository = new OpenRepository(this.#state, READER, async () => undefined);
+      const withHeads = webhook.format === "github" || webhook.id === OWNER_ID;
+      const record = await describeEvent(repository, event, new ListBudget(), withHeads);
+      return messagesOf(webhook, await this.describe(), record);
+    });
+  }
+
+  /** @throws whatever the registry throws */
+  async describe(): Promise<MessageSource> {
+    const { platform, tables } = this.#state;
+    const name = await platform.registry.nameOf(platform.id);
+    const head = tables?.refs.head() ?? null;
+    return {
+      id: platform.id,
+      owner: name?.owner ?? "",
+      name: name?.name ?? "",
+      defaultBranch: head?.startsWith(BRANCHES) === true ? decodeText(head.slice(BRANCHES.length)) : null,
+    };
+  }
+
+  transact<T>(f: () => T): T {
+    return this.#state.transactAside(f);
+  }
+
+  wakeAt(dueMs: number | null): void {
+    const { tables } = this.#state;
+    if (tables === null) return;
+    this.#state.transactAside(() => {
+      tables.jobs.cancel("deliver", "");
+      if (dueMs !== null) tables.jobs.add("deliver", "", dueMs);
+    });
+    this.#state.scheduleJobs();
+  }
+
+  noteFailure(error: unknown, webhook: string | null): void {
+    this.#state.platform.observe({ event: "delivery-failed", webhook, error: String(error) });
+  }
+}

@@ -1,0 +1,125 @@
+import type { ChunkStore } from "../../base/chunks/chunk-store.ts";
+import { RowAudit } from "../store/index/row-audit.ts";
+import type { Tables } from "../store/tables.ts";
+import { WorkBudget } from "../../base/pacing/work-budget.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
+import { damageOf } from "./damage.ts";
+import type { FsckProblem, FsckProblemKind, FsckCounts } from "../../contract/upkeep.ts";
+import { StoredEntries } from "./stored-entries.ts";
+
+/** Stored bytes after which a call ends, unless its steps are spent first. A step that has begun is
+ * finished. */
+const CALL_BYTES = 64 * 1024 * 1024;
+
+/** The most problems that one call lists; the rest is only counted. */
+const MAX_PROBLEMS = 1_000;
+
+/** One stage of a check. Continues after `after`, until the stage is complete or the run is spent.
+ * @returns where the next call continues, null: the stage is complete */
+export type FsckStage = (run: FsckRun, after: string) => Promise<string | null>;
+
+/** Problems after which an R2 object that no row names may be what a lost row named. */
+const LOSES_ROWS: ReadonlySet<FsckProblemKind> = new Set(["unreadable", "object-row", "chunk-row"]);
+
+/** Bytes read and hashed that count as one step. */
+const BYTES_PER_STEP = 2_048;
+
+/** The state shared by the stages of one call. */
+export class FsckRun {
+  readonly repository: OpenRepository;
+  readonly audit: RowAudit;
+  readonly entries: StoredEntries;
+  /** Findings of git's fsck that count as problems, as a mask. */
+  readonly refused: bigint;
+  /** Whether to repair what can be rebuilt. */
+  readonly repair: boolean;
+  readonly problems: FsckProblem[] = [];
+  problemCount = 0;
+  /** Whether this call or one before has found rows that are lost. */
+  hasLostRows: boolean;
+  readonly checked: FsckCounts = {
+    chunks: 0,
+    bytes: 0,
+    objects: 0,
+    references: 0,
+    nodes: 0,
+    skippedNodes: 0,
+    refs: 0,
+    files: 0,
+    keys: 0,
+    repaired: 0,
+  };
+  readonly #budget: WorkBudget;
+  /** What was told to be unreadable: many steps may meet the same damage. */
+  readonly #unreadable = new Set<string>();
+
+  constructor(repository: OpenRepository, refused: bigint, repair: boolean, budgetSteps: number, hasLostRows: boolean) {
+    this.#budget = new WorkBudget(budgetSteps);
+    this.hasLostRows = hasLostRows;
+    this.repository = repository;
+    this.refused = refused;
+    this.repair = repair;
+    // What is checked is what is stored, not what was read before.
+    this.tables.forget();
+    this.audit = new RowAudit(repository.state.platform.sql, this.tables.objects);
+    this.entries = new StoredEntries(this.audit, () => this.tables, this.store, repository.state.platform.codec);
+  }
+
+  /** The current tables. Must be read again after each wait. */
+  get tables(): Tables {
+    return this.repository.tables;
+  }
+
+  get store(): ChunkStore {
+    return this.repository.chunks;
+  }
+
+  /** Whether the steps are spent, however few bytes were read. */
+  get isOver(): boolean {
+    return this.#budget.isSpent;
+  }
+
+  /** Whether to leave the rest to the next call. */
+  get isSpent(): boolean {
+    return this.#budget.isSpent || this.checked.bytes >= CALL_BYTES;
+  }
+
+  report(problem: FsckProblem): void {
+    this.problemCount += 1;
+    this.hasLostRows ||= LOSES_ROWS.has(problem.kind);
+    if (this.problems.length < MAX_PROBLEMS) this.problems.push(problem);
+  }
+
+  /** Runs part of the check. Damage in what it reads becomes a problem, and the check goes on.
+   * @param part what is read, for people
+   * @param otherwise the result when it cannot be read
+   * @throws what is no damage, as `damageOf` */
+  async attempt<T>(part: string, f: () => T | Promise<T>, otherwise: T): Promise<T> {
+    try {
+      return await f();
+    } catch (error) {
+      this.reportUnreadable(part, await this.damageOf(error));
+      return otherwise;
+    }
+  }
+
+  /** Reports, once in a call, that part of the check could not be made. */
+  reportUnreadable(part: string, damage: string): void {
+    const detail = `${part}: ${damage}`;
+    if (this.#unreadable.has(detail)) return;
+    this.#unreadable.add(detail);
+    this.report({ kind: "unreadable", detail });
+  }
+
+  /** Why something cannot be read, if it is damaged.
+   * @throws any error that is not damage */
+  damageOf(error: unknown): Promise<string> {
+    return damageOf(error, this.store, () => this.tables);
+  }
+
+  /** Must be called with each small step of the work: lets other requests run.
+   * @param bytes read and hashed in the step */
+  step(bytes = 0): Promise<void> {
+    return this.#budget.step(1 + Math.floor(bytes / BYTES_PER_STEP));
+  }
+}

@@ -1,0 +1,53 @@
+// The LFS objects of a repository. The Worker carries their bytes; what is here decides what is
+// stored, and under which key.
+import { GitError } from "../../base/format/errors.ts";
+import type { LfsOid } from "../../base/format/lfs.ts";
+import { MAX_PUT_BYTES } from "../../base/format/limits.ts";
+import type { StoredLfsObject, LfsBatch, LfsBatchAnswer } from "../../contract/lfs.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
+import { checkLfsRef } from "./lfs-rights.ts";
+import { beginSigned, checkRoom } from "./lfs-uploads.ts";
+
+/** After this long (ms), asking for an object writes anew that it is wanted. */
+const RENEW_MS = 60 * 60_000;
+
+/** Finds the objects of a batch, and begins those that the client is to send to the bucket itself.
+ * @throws GitError "forbidden" when the caller must not change the ref, "too-large" when the
+ * missing ones exceed the quota, "unavailable" while it is not known what a fork has */
+export async function lfsBatch(repository: OpenRepository, batch: LfsBatch): Promise<LfsBatchAnswer> {
+  const { operation, objects, ref, largestBytes, signedAboveBytes } = batch;
+  const { tables } = repository;
+  const found = tables.lfs.findMany(objects.map(({ oid }) => oid));
+  if (operation === "download") {
+    if (found.size < objects.length) checkReleased(repository);
+    return { found: [...found.values()], begun: [] };
+  }
+  checkLfsRef(repository, ref);
+  const missing = objects.filter(({ oid, sizeBytes }) => !found.has(oid) && sizeBytes <= largestBytes);
+  checkRoom(repository, missing);
+  // The client does not send what is there. It must be there still when the push names it.
+  const nowMs = Date.now();
+  repository.state.transactAside(() => tables.lfs.renew([...found.keys()], nowMs, nowMs - RENEW_MS));
+  const signed = missing.filter(
+    ({ sizeBytes }) => sizeBytes > (signedAboveBytes ?? Infinity) && sizeBytes <= MAX_PUT_BYTES,
+  );
+  return { found: [...found.values()], begun: beginSigned(repository, signed) };
+}
+
+/** One object.
+ * @throws GitError "not-found", "unavailable" while it is not known whether a fork has it */
+export async function findLfsObject(repository: OpenRepository, oid: LfsOid): Promise<StoredLfsObject> {
+  const found = repository.tables.lfs.find(oid);
+  if (found !== null) return found;
+  checkReleased(repository);
+  throw new GitError("not-found", { what: "LFS object" });
+}
+
+/** Refuses a request for objects that are missing, or for all, as long as it is not known which
+ * ones of its parent's a new fork reaches. The answer is the same for every object.
+ * @throws GitError "unavailable" */
+export function checkReleased({ tables }: OpenRepository): void {
+  if (!tables.lfs.isWithholding()) return;
+  const reason = "the fork's pointer files are being looked through; try again";
+  throw new GitError("unavailable", { what: "list of LFS objects", reason });
+}

@@ -1,0 +1,52 @@
+import type { Oid } from "../../base/format/oid.ts";
+import type { AdvertisedRefs } from "../state/advertised-refs.ts";
+import { QUALIFIED, isTaken, BRANCHES, branchRev } from "../../base/format/ref-name.ts";
+
+/** A ref that a name may mean. */
+export interface NamedRef {
+  /** Full, byte string. */
+  readonly name: string;
+  readonly oid: Oid;
+  /** How direct the match is; 0: the name is the full name. */
+  readonly rank: number;
+}
+
+/** Prefixes that are tried, the best first. Git itself tries tags before branches. Then anybody who
+ * may create tags could shadow any branch. */
+const PLACES = ["", "refs/heads/", "refs/tags/", "refs/", "refs/remotes/"];
+const QUALIFIED_PLACES = ["", "refs/", "refs/heads/", "refs/tags/", "refs/remotes/"];
+
+/** The refs that a name in the API may mean, the chosen one first. A full name means only itself.
+ * @param name full or short, byte string */
+export function refsNamed(advertised: AdvertisedRefs, name: string): NamedRef[] {
+  const found: NamedRef[] = [];
+  for (const [rank, place] of (QUALIFIED.test(name) ? QUALIFIED_PLACES : PLACES).entries()) {
+    const oid = advertised.find(place + name);
+    if (oid !== null) found.push({ name: place + name, oid, rank });
+    if (oid !== null && rank === 0) break;
+  }
+  return found;
+}
+const TAGS = "refs/tags/";
+
+/** How URLs name a tag: by its short name, unless this means something else there, alone or with a
+ * path behind it: a branch of this name, or one whose name begins or goes on with it.
+ * @param short without `refs/tags/`, byte string
+ * @see splitRevPath */
+export function tagRev(advertised: AdvertisedRefs, short: string): string {
+  const parts = short.split("/");
+  const isHidden =
+    isTaken(parts[0]!) ||
+    parts.some((_, i) => advertised.find(BRANCHES + parts.slice(0, i + 1).join("/")) !== null) ||
+    advertised.hasPrefix(`${BRANCHES}${short}/`);
+  return isHidden ? TAGS + short : short;
+}
+
+/** How URLs name what one of them names: what follows a name is not always the same path, and the
+ * name must go on to mean the same ref.
+ * @param name as a URL has it
+ * @param full the ref that it means there */
+export function stableRev(advertised: AdvertisedRefs, name: string, full: string): string {
+  if (full === BRANCHES + name) return branchRev(name);
+  return full === TAGS + name ? tagRev(advertised, name) : name;
+}

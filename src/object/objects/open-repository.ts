@@ -1,0 +1,90 @@
+import type { ObjectNumber } from "../../base/numbers/kinds.ts";
+import type { Requester } from "../../base/access/caller.ts";
+import { GitError } from "../../base/format/errors.ts";
+import { type Oid, toHex } from "../../base/format/oid.ts";
+import { type ChunkStore, newChunkCounters } from "../../base/chunks/chunk-store.ts";
+import { NumberSet } from "../../base/numbers/number-set.ts";
+import type { ObjectRow } from "../store/index/object-columns.ts";
+import type { Tables } from "../store/tables.ts";
+import type { AdvertisedRefs } from "../state/advertised-refs.ts";
+import { ObjectReader } from "./object-reader.ts";
+import type { PushCost } from "../../contract/log-events.ts";
+import type { RepositoryState } from "../state/repository-state.ts";
+
+/** An existing repository, as seen by one call of the API. Only reachable objects are visible: an
+ * object of a refused push, or one that no ref reaches any more, counts as missing. */
+export class OpenRepository {
+  readonly state: RepositoryState;
+  /** The caller. */
+  readonly requester: Requester;
+  /** The call's R2 operations. */
+  readonly operations = newChunkCounters();
+  readonly chunks: ChunkStore;
+
+  /** The meanings of ambiguous names in the call, the chosen one first. Full names of refs, byte
+   * strings, and ids in hex. */
+  readonly ambiguities: (readonly string[])[] = [];
+
+  /** The pushes of the call, whether or not refs moved. */
+  readonly pushes: PushCost[] = [];
+
+  /** Runs the jobs that are due at this time (ms since 1970). */
+  readonly runJobs: (nowMs: number) => Promise<void>;
+
+  /** @throws GitError "not-found" when the repository does not exist */
+  constructor(state: RepositoryState, requester: Requester, runJobs: (nowMs: number) => Promise<void>) {
+    tablesOf(state);
+    this.state = state;
+    this.requester = requester;
+    this.runJobs = runJobs;
+    this.chunks = state.platform.openChunks(this.operations);
+  }
+
+  /** The tables. Must be read again after each wait.
+   * @throws GitError "not-found" when the repository was deleted meanwhile */
+  get tables(): Tables {
+    return tablesOf(this.state);
+  }
+
+  /** The refs, and what they reach. Must be read again after each wait. */
+  get advertised(): AdvertisedRefs {
+    tablesOf(this.state);
+    return this.state.advertised;
+  }
+
+  /** Reads objects whole. */
+  get reader(): ObjectReader {
+    return new ObjectReader(this.tables, this.chunks, this.state.platform.codec);
+  }
+
+  /** The row of a reachable object; null: there is none. */
+  find(oid: Oid): ObjectRow | null {
+    const row = this.tables.objects.find(oid);
+    return row !== null && this.isReachable(row.number) ? row : null;
+  }
+
+  /** Whether a ref reaches an object. */
+  isReachable(number: ObjectNumber): boolean {
+    const wanted = NumberSet.of(number);
+    return this.tables.reachability.within(wanted, this.advertised.reachable).has(number);
+  }
+
+  /** Records what a name of the call may mean. @see ambiguities */
+  noteMeanings(meanings: readonly string[]): void {
+    if (meanings.length > 1) this.ambiguities.push(meanings);
+  }
+
+  /** The object number of an id that must exist.
+   * @throws GitError "storage-failed" when it is missing: every stored reference has its target */
+  numberOf(oid: Oid): ObjectNumber {
+    const row = this.tables.objects.find(oid);
+    if (row === null)
+      throw new GitError("storage-failed", { key: "object_chunks", reason: `${toHex(oid)} is missing` });
+    return row.number;
+  }
+}
+
+function tablesOf({ tables }: RepositoryState): Tables {
+  if (tables === null) throw new GitError("not-found", { what: "repository" });
+  return tables;
+}

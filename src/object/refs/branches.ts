@@ -1,0 +1,103 @@
+import { decodeText } from "../../base/format/byte-string.ts";
+import { concatOids, type Oid, toHex } from "../../base/format/oid.ts";
+import type { Ref } from "../store/refs/refs.ts";
+import { toIsoDate } from "../../base/format/ident.ts";
+import { type AheadBehind, aheadBehind } from "../history/ahead-behind.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
+import { TimeSlice } from "../../base/pacing/time-slice.ts";
+import { BRANCHES, checkAbsent, demandRef, renameRef, resolveTarget, setRef } from "./move-ref.ts";
+import type { Expected, BranchRecord } from "../../contract/refs.ts";
+
+/** One page of branches, in the order of their names.
+ * @param after the page starts after this name, null: at the beginning; byte string
+ * @returns the last name of the page, null: there are no more; byte string */
+export async function branches(
+  repository: OpenRepository,
+  { after, limit }: { after: string | null; limit: number },
+): Promise<{ branches: BranchRecord[]; next: string | null }> {
+  const found = repository.tables.refs.page(BRANCHES, after && BRANCHES + after, limit + 1);
+  const page = found.slice(0, limit);
+  const records = await describeBranches(repository, page);
+  return { branches: records, next: found.length > limit ? page.at(-1)!.name.slice(BRANCHES.length) : null };
+}
+
+/** One branch.
+ * @param name without `refs/heads/`, byte string
+ * @throws GitError "not-found" */
+export async function branch(repository: OpenRepository, name: string): Promise<BranchRecord> {
+  const [record] = await describeBranches(repository, [
+    { name: BRANCHES + name, oid: demandRef(repository, BRANCHES + name) },
+  ]);
+  return record!;
+}
+
+/** Creates a branch.
+ * @param name without `refs/heads/`, byte string
+ * @param startPoint text, a revision
+ * @throws GitError "conflict" when it already exists, or its name conflicts with another ref's; as
+ * `resolveCommit` */
+export async function createBranch(
+  repository: OpenRepository,
+  { name, startPoint }: { name: string; startPoint: string },
+): Promise<BranchRecord> {
+  const full = BRANCHES + name;
+  const commit = await resolveTarget(repository, full, startPoint);
+  checkAbsent(repository, full);
+  await setRef(repository, full, commit, { expected: null, force: false });
+  return branch(repository, name);
+}
+
+/** Moves a branch. @see putRef */
+export async function moveBranch(
+  repository: OpenRepository,
+  { name, target, ...rules }: { name: string; target: string; expected?: Expected; force: boolean },
+): Promise<BranchRecord> {
+  const full = BRANCHES + name;
+  const commit = await resolveTarget(repository, full, target);
+  demandRef(repository, full);
+  await setRef(repository, full, commit, rules);
+  return branch(repository, name);
+}
+
+/** Renames a branch. The default branch stays the default.
+ * @param name without `refs/heads/`, byte string, as `newName` is
+ * @throws GitError "not-found", "stale" when it is not as expected, "conflict" when the name is
+ * taken */
+export async function renameBranch(
+  repository: OpenRepository,
+  { name, newName, expected }: { name: string; newName: string; expected?: Expected },
+): Promise<BranchRecord> {
+  await renameRef(repository, { from: BRANCHES + name, to: BRANCHES + newName, expected });
+  return branch(repository, newName);
+}
+
+/** Branches as they are shown.
+ * @param page full names */
+export async function describeBranches(
+  { tables }: OpenRepository,
+  page: readonly Pick<Ref, "name" | "oid">[],
+): Promise<BranchRecord[]> {
+  const { refs, objects, graph } = tables;
+  const head = refs.head();
+  const positionsOf = (oids: readonly Oid[]): number[] =>
+    Array.from(objects.lookupMany(concatOids(oids)).number, (number) => graph.position(number));
+  const base = head === null ? null : refs.get(head);
+  const basePosition = base === null ? null : positionsOf([base.oid])[0]!;
+  const slice = new TimeSlice();
+  const records: BranchRecord[] = [];
+  for (const [i, position] of positionsOf(page.map(({ oid }) => oid)).entries()) {
+    const { name, oid } = page[i]!;
+    const [apart] = basePosition === null ? [NOT_COUNTED] : aheadBehind(graph, basePosition, [position]);
+    records.push({
+      name: decodeText(name.slice(BRANCHES.length)),
+      commit: toHex(oid),
+      committed: toIsoDate(graph.time(position), "+0000"),
+      isDefault: name === head,
+      ...apart!,
+    });
+    await slice.pause();
+  }
+  return records;
+}
+
+const NOT_COUNTED: { readonly [Key in keyof AheadBehind]: null } = { ahead: null, behind: null };

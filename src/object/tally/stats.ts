@@ -1,0 +1,69 @@
+import { decodeText, encodeText } from "../../base/format/byte-string.ts";
+import { toHex } from "../../base/format/oid.ts";
+import { toIsoDate } from "../../base/format/ident.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
+import { peel, resolveCommit, type Revision } from "../objects/revision.ts";
+import { sumContributors } from "./contributors.ts";
+import { addUp } from "./languages.ts";
+import { sumTree } from "./tree-sums.ts";
+import type { Stats } from "../../contract/tally.ts";
+
+const BRANCHES = "refs/heads/";
+const TAGS = "refs/tags/";
+
+const NO_COMMIT = {
+  commit: null,
+  commits: 0,
+  contributors: 0,
+  files: 0,
+  bytes: 0,
+  firstCommit: null,
+  lastCommit: null,
+};
+
+/** Returns the statistics of a repository and of one commit.
+ * @param ref null: the default branch, which may have no commit
+ * @throws GitError as `resolveCommit` */
+export async function stats(repository: OpenRepository, ref: string | null): Promise<Stats> {
+  const isEmpty = ref === null && (repository.advertised.head?.oid ?? null) === null;
+  const ofCommit = isEmpty
+    ? NO_COMMIT
+    : await describeCommit(repository, await resolveCommit(repository, encodeText(ref ?? "HEAD")));
+  const { objects, chunks, pushes } = repository.tables;
+  const { all, head } = repository.advertised;
+  const [last] = pushes.page(null, 1).pushes;
+  const count = (prefix: string): number => all.names.filter((name) => name.startsWith(prefix)).length;
+  return {
+    defaultBranch: head?.target.startsWith(BRANCHES) === true ? decodeText(head.target.slice(BRANCHES.length)) : null,
+    ...ofCommit,
+    branches: count(BRANCHES),
+    tags: count(TAGS),
+    objects: objects.present().size,
+    storedBytes: chunks.totalBytes(),
+    // The newest push is always kept, and ids count from 1.
+    pushes: last?.id ?? 0,
+    lastPush: last === undefined ? null : new Date(last.timeMs).toISOString(),
+  };
+}
+
+async function describeCommit(repository: OpenRepository, commit: Revision) {
+  const { sums } = await sumContributors(repository, commit.number);
+  const { files, bytes } = addUp(await sumTree(repository, peel(repository, commit, "tree").number));
+  const { graph } = repository.tables;
+  let [commits, first, last] = [0, Infinity, -Infinity];
+  for (const position of graph.ancestors([graph.position(commit.number)])) {
+    const time = graph.time(position);
+    commits += 1;
+    first = Math.min(first, time);
+    last = Math.max(last, time);
+  }
+  return {
+    commit: toHex(commit.oid),
+    commits,
+    contributors: sums.length,
+    files,
+    bytes,
+    firstCommit: toIsoDate(first, "+0000"),
+    lastCommit: toIsoDate(last, "+0000"),
+  };
+}

@@ -1,0 +1,129 @@
+import { toByteString } from "../../base/format/byte-string.ts";
+import { isDirectory } from "../../base/format/tar.ts";
+import { checkLimit, MAX_ARCHIVE_PATH_BYTES, MAX_OMITTED_PATHS, MAX_SUBST_BYTES } from "../../base/format/limits.ts";
+import { SYMLINK_MODE, TREE_MODE } from "../../base/format/tree.ts";
+import type { StoredLfsObject } from "../../contract/lfs.ts";
+import { CONVERT } from "../../contract/files.ts";
+import { convertFile } from "./converted-file.ts";
+import { expandFormats } from "./export-subst.ts";
+import { type PlannedFile, readPieces, readWhole } from "./planned-files.ts";
+
+/** An entry of an archive. */
+export interface ArchiveEntry {
+  /** Byte string, with the archive's prefix. A directory's path ends in "/". */
+  readonly path: string;
+  readonly mode: number;
+  /** Hex; of an LFS object, its own. */
+  readonly oid: string;
+  /** Bytes of `content`. */
+  readonly sizeBytes: number;
+  /** Byte string, for a symbolic link. */
+  readonly target: string;
+  /** A file's content. Must be consumed before the next entry is requested; each piece is valid
+   * only until the next one is. */
+  readonly content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+}
+
+/** The input of an archive. */
+export interface ArchiveSource {
+  /** The commit's time in seconds. Every entry gets it. */
+  readonly timeSeconds: number;
+  /** Ids in hex: the commit and its tree. */
+  readonly commit: string;
+  readonly tree: string;
+  /** Byte string put before all paths. */
+  readonly prefix: string;
+  readonly files: AsyncIterable<PlannedFile>;
+  readonly openLfs: (object: StoredLfsObject) => Promise<ReadableStream<Uint8Array>>;
+}
+
+/** An archive being made. Each entry is read when it is requested. */
+export interface Archive extends Pick<ArchiveSource, "timeSeconds" | "commit"> {
+  readonly entries: AsyncIterable<ArchiveEntry>;
+}
+
+/** What an entry counts for in addition to its path. */
+const ENTRY_BYTES = 64;
+
+/** The cost of an empty directory, in left-out files. */
+const FILES_PER_DIRECTORY = 5;
+
+const NOTHING = { sizeBytes: 0, target: "", content: [] };
+
+/** Opens an archive at its first file. Until then a failure can still be an error response.
+ * @throws GitError as `archiveEntries` */
+export async function openArchive(source: ArchiveSource): Promise<Archive> {
+  const { timeSeconds, commit, tree, prefix } = source;
+  const entries = archiveEntries(source);
+  const first = await entries.next();
+  const all = async function* (): AsyncGenerator<ArchiveEntry, void, void> {
+    if (prefix.endsWith("/")) yield { path: prefix.replace(/\/+$/, "/"), mode: TREE_MODE, oid: tree, ...NOTHING };
+    if (first.done === true) return;
+    yield first.value;
+    yield* entries;
+  };
+  return { timeSeconds, commit, entries: all() };
+}
+
+/** Yields what git puts into an archive, in its order. A directory is included once a file in it is
+ * met, even if that file is left out. A submodule is an empty directory.
+ * @throws GitError "too-large" when there are too many paths, or too many consecutive ones are left
+ * out
+ * @see git's archive.c: write_archive_entries() */
+async function* archiveEntries({ prefix, files, openLfs }: ArchiveSource): AsyncGenerator<ArchiveEntry, void, void> {
+  /** Directories in which no file was met so far, each inside the one before it. */
+  let waiting: ArchiveEntry[] = [];
+  let pathBytes = 0;
+  /** Paths left out since the last one that was included. */
+  let omitted = 0;
+  for await (const file of files) {
+    pathBytes += file.path.length + ENTRY_BYTES;
+    checkLimit("an archive's paths (bytes)", MAX_ARCHIVE_PATH_BYTES, pathBytes);
+    const path = prefix + file.path;
+    const { mode, oid } = file;
+    // Each is inside the ones before it, so a path in the last one is in all of them.
+    while (waiting.length > 0 && !path.startsWith(waiting.at(-1)!.path)) waiting.pop();
+    omitted += path.endsWith("/") ? FILES_PER_DIRECTORY : 1;
+    checkLimit("consecutive paths that an archive leaves out", MAX_OMITTED_PATHS, omitted);
+    if (path.endsWith("/")) {
+      waiting.push({ path, mode, oid, ...NOTHING });
+      continue;
+    }
+    yield* waiting;
+    waiting = [];
+    if ((file.conversion & CONVERT.omit) !== 0) continue;
+    omitted = 0;
+    if (isDirectory(mode)) yield { path: `${path}/`, mode, oid, ...NOTHING };
+    else yield file.lfs === null ? await toEntry(path, file) : toLfsEntry(path, file, file.lfs, openLfs);
+  }
+}
+
+async function toEntry(path: string, file: PlannedFile): Promise<ArchiveEntry> {
+  const { mode, oid, sizeBytes, conversion, subst } = file;
+  if (mode === SYMLINK_MODE) {
+    const target = await readWhole(file);
+    return { path, mode, oid, sizeBytes, target: toByteString(target), content: [target] };
+  }
+  const plain: ArchiveEntry = { path, mode, oid, sizeBytes, target: "", content: readPieces(file) };
+  if (conversion === 0) return plain;
+  const isExpanded = (conversion & CONVERT.subst) !== 0 && sizeBytes <= MAX_SUBST_BYTES && subst !== null;
+  // A large file stays in pieces if nothing else is changed.
+  if (conversion === CONVERT.subst && !isExpanded) return plain;
+  const own = convertFile(await readWhole(file), conversion, oid);
+  const converted = isExpanded ? expandFormats(own, subst) : own;
+  return { path, mode, oid, sizeBytes: converted.length, target: "", content: [converted] };
+}
+
+/** A file with the content of the LFS object that its blob names, as it is. */
+function toLfsEntry(
+  path: string,
+  { mode }: PlannedFile,
+  object: StoredLfsObject,
+  openLfs: ArchiveSource["openLfs"],
+): ArchiveEntry {
+  const { oid, sizeBytes } = object;
+  const read = async function* () {
+    if (sizeBytes > 0) yield* await openLfs(object);
+  };
+  return { path, mode, oid, sizeBytes, target: "", content: read() };
+}

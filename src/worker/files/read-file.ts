@@ -1,0 +1,44 @@
+import type { ByteRange } from "../../base/format/byte-range.ts";
+import { GitError } from "../../base/format/errors.ts";
+import { BlobReader } from "./blob-reader.ts";
+import { cutStream } from "./cut-stream.ts";
+import type { LocatedBlob, LocatedFile } from "../../contract/files.ts";
+import { streamPieces } from "../../base/bytes/piece-stream.ts";
+import type { Reading } from "./reading.ts";
+
+/** Reads bytes of a file: from the materialized file if there is one, else from the blob. A large
+ * blob is inflated piece by piece from its beginning up to the end of the range: deflated bytes
+ * cannot be entered in the middle. Runs in the Worker.
+ * @param locate asks the object for the blob, if the materialized file is missing
+ * @throws GitError "storage-failed", "unavailable", "corrupt-pack" */
+export async function readFile(
+  file: LocatedFile,
+  range: ByteRange,
+  reading: Reading,
+  locate: (oid: string) => Promise<LocatedBlob>,
+): Promise<Uint8Array | ReadableStream<Uint8Array>> {
+  const { start, length } = range;
+  const reader = new BlobReader(reading, "raw");
+  const onEnd = (sentBytes: number): void => {
+    reader.sent(sentBytes);
+    reader.finish(sentBytes === length);
+  };
+  const written = file.written === null ? null : await reader.openWritten(file.written, file.sizeBytes, range);
+  if (written !== null) {
+    onEnd(length);
+    return written;
+  }
+  const plan = file.plan ?? (await locate(file.oid)).plan;
+  const blobs = await reader.open(plan, [file.sizeBytes]);
+  if (!blobs.isStreamed(0)) {
+    const bytes = (await blobs.read(0)).subarray(start, start + length);
+    if (reader.isHeld) return streamPieces(reader.hold(bytes), onEnd).pipeThrough(new FixedLengthStream(length));
+    onEnd(length);
+    return bytes;
+  }
+  const wrongLength = (actual: number): GitError =>
+    new GitError("corrupt-pack", { reason: `blob ${file.oid} has ${actual} of ${file.sizeBytes} bytes` });
+  const cut = cutStream(await blobs.stream(0), start, length, { wrongLength, onEnd });
+  // Tells the runtime, and so the client, the length.
+  return cut.pipeThrough(new FixedLengthStream(length));
+}

@@ -1,0 +1,47 @@
+import { MAX_WALK_STEPS } from "../../base/format/limits.ts";
+import { BlobReader } from "./blob-reader.ts";
+import { type GrepPlace, grepFiles, type GrepResult } from "./grep.ts";
+import type { LinePattern } from "./line-pattern.ts";
+import type { FilesPlan, FilesPlanRequest } from "../../contract/files.ts";
+import { readPlanned } from "./planned-files.ts";
+import type { Reading } from "./reading.ts";
+
+/** A search in the files of a commit. */
+export interface FileSearch {
+  /** A revision, byte string; to continue, the commit's id. */
+  readonly ref: string;
+  readonly pattern: LinePattern;
+  /** Byte strings: git's `:(glob)` pathspecs; none: all files. */
+  readonly globs: readonly string[];
+  /** Where an earlier search ended; null: from the beginning. */
+  readonly from: GrepPlace | null;
+  /** Lines shown before and after a match. */
+  readonly context: number;
+  /** Matches at most. */
+  readonly limit: number;
+}
+
+/** Searches the files of a commit. Runs in the Worker.
+ * @param planFiles asks the object where files are stored
+ * @returns with the commit's id in hex
+ * @throws GitError as `planFiles` and `grepFiles` */
+export async function searchFiles(
+  planFiles: (request: FilesPlanRequest) => Promise<FilesPlan>,
+  reading: Reading,
+  { ref, pattern, globs, from, ...options }: FileSearch,
+): Promise<GrepResult & { readonly commit: string }> {
+  const place = from ?? { after: "", line: 0 };
+  let steps = MAX_WALK_STEPS;
+  const plan = async (revision: string, after: string): Promise<FilesPlan> => {
+    const window = await planFiles({ ref: revision, after, path: "", globs, purpose: "search", steps });
+    steps -= window.steps;
+    return window;
+  };
+  const first = await plan(ref, place.after);
+  const { commit } = first;
+  const reader = new BlobReader(reading, "grep");
+  const files = readPlanned(first, (after) => plan(commit, after), reader);
+  const result = await grepFiles(files, pattern, { from: place, ...options });
+  reader.finish(result.next === null);
+  return { commit, ...result };
+}

@@ -1,0 +1,33 @@
+import { GitError } from "../../base/format/errors.ts";
+import { type ByteReader, pktText } from "../../base/format/pkt-line.ts";
+import { TimeSlice } from "../../base/pacing/time-slice.ts";
+import { LINES_PER_STEP } from "../../base/http/packet-text.ts";
+
+/** Why a well-framed request is refused, for the ERR packet (byte string); null: it is not. */
+export type Refusal = string | null;
+
+/** How a sequence of lines ended: with a flush or delimiter packet, at the end of the request, or
+ * with a refusal. */
+export type LinesEnd = "flush" | "delim" | "end" | { readonly refusal: string };
+
+/** Passes lines to `accept`, as byte strings without their LF, up to the first packet that is not a
+ * line, or the first refusal.
+ * @throws GitError "bad-request" when the request is badly framed */
+export async function readLines(reader: ByteReader, accept: (line: string) => Refusal): Promise<LinesEnd> {
+  const slice = new TimeSlice();
+  for (let lines = 1; ; lines++) {
+    if (lines % LINES_PER_STEP === 0) await slice.pause();
+    const pkt = await reader.readPkt();
+    if (pkt === null) return "end";
+    if (pkt.type === "flush" || pkt.type === "delim") return pkt.type;
+    if (pkt.type !== "data") throw badFraming(`an unexpected ${pkt.type} packet`);
+    const line = pktText(pkt.payload);
+    const refusal = line.includes("\0") ? "NUL in a line" : accept(line);
+    if (refusal !== null) return { refusal };
+  }
+}
+
+/** The error for a request whose packets break the protocol. */
+export function badFraming(reason: string): GitError {
+  return new GitError("bad-request", { reason });
+}

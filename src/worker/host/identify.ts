@@ -1,0 +1,94 @@
+// Finds out who sent a request. Only this file reads the header Authorization. What the caller may
+// do is decided by `authorise`.
+import type { Caller } from "../../base/access/caller.ts";
+import { hashToken, isSameSecret, isTokenText } from "../../base/access/token-text.ts";
+import { GitError } from "../../base/format/errors.ts";
+import { ANSWER_LIFE_MS } from "../../contract/registry.ts";
+import { registryOf } from "./directory.ts";
+import type { Env } from "../../contract/env.ts";
+import { ExpiringMap } from "./expiring-map.ts";
+import { FailedLogins } from "./failed-logins.ts";
+
+/** Maximum length of the header, in characters: a token takes 52, a name before it little more. */
+const MAX_HEADER = 4_096;
+
+/** Maximum number of cached tokens, some 500 bytes each. */
+const MAX_REMEMBERED = 10_000;
+
+/** A caller with a token. */
+export type TokenCaller = Extract<Caller, { kind: "token" }>;
+
+/** Callers by the hashes of their tokens, as far as this isolate has seen them. */
+const remembered = new ExpiringMap<TokenCaller>(MAX_REMEMBERED);
+
+const failedLogins = new FailedLogins();
+
+/** Identifies the caller. Only the header counts: a token in a URL is ignored.
+ * @throws GitError "unauthenticated" for a token that is unknown, expired or revoked,
+ * "rate-limited" after too many of those, "bad-request" for two at once */
+export async function identify(request: Request, env: Env): Promise<Caller> {
+  if (env.ACCESS === "open") return { kind: "anyone" };
+  const header = request.headers.get("Authorization");
+  if (header === null) return { kind: "anonymous" };
+  // Two headers of the same name arrive joined by a comma, which no supported scheme contains.
+  if (header.includes(",")) throw new GitError("bad-request", { reason: "there are two Authorization headers" });
+  return checkSecret(request, env, readSecret(header));
+}
+
+/** Finds out whose secret a request shows.
+ * @param secret null: it shows something else
+ * @throws GitError "unauthenticated", "rate-limited" as `identify` */
+export async function checkSecret(
+  request: Request,
+  env: Env,
+  secret: string | null,
+): Promise<TokenCaller | { readonly kind: "operator" }> {
+  const caller = secret === null ? null : await findCaller(secret, env);
+  if (caller !== null) return caller;
+  const address = request.headers.get("CF-Connecting-IP") ?? "unknown";
+  const retryAfterMs = failedLogins.note(address, Date.now());
+  if (retryAfterMs !== null) throw new GitError("rate-limited", { what: "wrong tokens", retryAfterMs });
+  throw new GitError("unauthenticated", { what: "token", reason: "this one is unknown, revoked or expired" });
+}
+
+/** Drops the cached tokens with this id, after they were revoked here. */
+export function forgetToken(id: string): void {
+  remembered.deleteWhere(({ token }) => token.id === id);
+}
+
+/** The secret in a header; null: there is none. In Basic authentication it is the password; the
+ * user name is ignored.
+ * @see RFC 7617, RFC 6750 */
+function readSecret(header: string): string | null {
+  if (header.length > MAX_HEADER) return null;
+  const [, scheme, credentials] = /^(\w+) +([^ ]+) *$/.exec(header) ?? [];
+  if (scheme?.toLowerCase() === "bearer") return credentials!;
+  if (scheme?.toLowerCase() !== "basic") return null;
+  const decoded = Buffer.from(credentials!, "base64").toString();
+  const colon = decoded.indexOf(":");
+  return colon < 0 ? null : decoded.slice(colon + 1);
+}
+
+async function findCaller(secret: string, env: Env): Promise<TokenCaller | { readonly kind: "operator" } | null> {
+  const adminToken = await readAdminToken(env);
+  if (adminToken && isSameSecret(secret, adminToken)) return { kind: "operator" };
+  if (!isTokenText(secret)) return null;
+  return findTokenCaller(hashToken(secret), env);
+}
+
+/** The current admin token: read from a file, it may change while the server runs. */
+export async function readAdminToken({ ADMIN_TOKEN, ADMIN_TOKEN_SERVICE }: Env): Promise<string | undefined> {
+  if (ADMIN_TOKEN_SERVICE === undefined) return ADMIN_TOKEN;
+  return (await ADMIN_TOKEN_SERVICE.fetch("http://admin-token/")).text();
+}
+
+async function findTokenCaller(hash: string, env: Env): Promise<TokenCaller | null> {
+  const nowMs = Date.now();
+  const known = remembered.get(hash, nowMs);
+  if (known !== undefined) return known;
+  const token = await registryOf(env).useToken(hash);
+  if (token === null) return null;
+  const caller: TokenCaller = { kind: "token", token, knownMs: nowMs };
+  remembered.set(hash, caller, Math.min(nowMs + ANSWER_LIFE_MS, token.expiresMs ?? Infinity));
+  return caller;
+}

@@ -1,0 +1,83 @@
+import type { Right } from "../../base/access/caller.ts";
+import { GitError } from "../../base/format/errors.ts";
+import type { RepositoryName } from "../../base/format/repository-name.ts";
+import type { EventSource, Listener } from "../shared/deployment.ts";
+import type { EventPage, EventQuery } from "../../contract/events.ts";
+import type { HostRequest } from "./host-request.ts";
+import type { RepositoryClient } from "../../contract/calls.ts";
+
+/** Listens to a repository for a request that its caller may read.
+ * @throws GitError @see Deployment.listen */
+export async function openListener(request: HostRequest, name: RepositoryName | null): Promise<Listener> {
+  const socket = await (await request.open(name, "read")).listen();
+  if (socket === null) throw new GitError("not-found", { what: "repository" });
+  return new RepositoryListener(socket, async (needed) => {
+    // A request of its own, since the caller's right may have ended.
+    const repository = await request.again().open(name, needed);
+    return repository.client(() => undefined);
+  });
+}
+
+/** Hears of a log that something has happened, over a WebSocket to the log's object. */
+export class SocketListener<Page extends EventPage> implements EventSource<Page> {
+  readonly #socket: WebSocket;
+  readonly #read: (query: EventQuery) => Promise<Page>;
+  #isAwake = true;
+  #wake: () => void = () => undefined;
+
+  /** @param read reads the log */
+  constructor(socket: WebSocket, read: (query: EventQuery) => Promise<Page>) {
+    this.#socket = socket;
+    this.#read = read;
+    const wake = (): void => {
+      this.#isAwake = true;
+      this.#wake();
+    };
+    socket.addEventListener("message", wake);
+    // The object has ended, with what it had to say: the log tells.
+    socket.addEventListener("close", wake);
+    socket.accept();
+  }
+
+  get isAwake(): boolean {
+    return this.#isAwake;
+  }
+
+  events(query: EventQuery): Promise<Page> {
+    this.rest();
+    return this.#read(query);
+  }
+
+  /** Before something is read: what happens meanwhile wakes it again. */
+  protected rest(): void {
+    this.#isAwake = false;
+  }
+
+  async wait(ms: number): Promise<void> {
+    if (this.#isAwake) return;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+      timer = setTimeout(resolve, ms);
+    });
+    clearTimeout(timer);
+  }
+
+  close(): void {
+    this.#socket.close();
+  }
+}
+
+class RepositoryListener extends SocketListener<EventPage> implements Listener {
+  readonly #open: Listener["open"];
+
+  constructor(socket: WebSocket, open: Listener["open"]) {
+    super(socket, async (query) => (await open("read")).events(query));
+    this.#open = open;
+  }
+
+  open(needed: Right): Promise<RepositoryClient> {
+    this.rest();
+    return this.#open(needed);
+  }
+}

@@ -1,0 +1,80 @@
+import { type Caller, may, type Token } from "../../base/access/caller.ts";
+import { GitError } from "../../base/format/errors.ts";
+import type { NewToken } from "../../contract/registry.ts";
+import type { Deployment, Place, TokenService } from "../shared/deployment.ts";
+import type { TokenEvent } from "../../contract/events.ts";
+import { registryOf, repositoryObject } from "./directory.ts";
+import type { Env } from "../../contract/env.ts";
+import { printEvent } from "../../contract/event-log.ts";
+import { findScope } from "./find-scope.ts";
+import { forgetToken } from "./identify.ts";
+import { forgetSessionsOf } from "./sessions.ts";
+
+/** Creates, shows and revokes tokens for one request, as far as its caller may.
+ * @param demand
+ * @see Deployment.demand */
+export function newTokenService(env: Env, caller: () => Promise<Caller>, demand: Deployment["demand"]): TokenService {
+  const registry = registryOf(env);
+
+  const demandScope = (place: Place) => findScope(env, place, caller, "admin", demand);
+
+  /** Finds a token for itself, or for an admin of its scope. Others are not told that it exists. */
+  const demandToken = async (id: string): Promise<Token> => {
+    const asking = await caller();
+    const own = asking.kind === "token" ? asking.token : null;
+    if (own !== null && (id === "current" || id === own.id)) return own;
+    const token = await registry.readToken(id);
+    const target = token === null ? null : await registry.targetOf(token.scope);
+    if (token === null || target === null || !may(asking, "admin", target))
+      throw new GitError("not-found", { what: "token" });
+    return token;
+  };
+
+  return {
+    create: async (place, wanted) => {
+      const scope = await demandScope(place);
+      checkExpiry(wanted, await caller());
+      const made = await registry.createToken({ ...wanted, scope });
+      if (made === null) throw new GitError("conflict", { what: "token", reason: "there are too many; revoke some" });
+      await noteToken(env, await caller(), "created", made.token);
+      return made;
+    },
+    list: async (place, after, limit) => registry.listTokens(await demandScope(place), after, limit),
+    findUnknown: async (place, ids) => {
+      const scope = await demandScope(place);
+      return "owner" in scope ? [...ids] : registry.findUnknownTokens(ids, place.owner, scope.repositoryId);
+    },
+    read: demandToken,
+    revoke: async (id) => {
+      const token = await demandToken(id);
+      await registry.revokeToken(token.id);
+      forgetToken(token.id);
+      forgetSessionsOf(token.id);
+      await noteToken(env, await caller(), "revoked", token);
+    },
+  };
+}
+
+/** Has the log of the repository that a token is for tell of it. The token is made or revoked,
+ * whatever becomes of that. */
+async function noteToken(env: Env, caller: Caller, action: TokenEvent["action"], token: Token): Promise<void> {
+  const { id, name, right, scope } = token;
+  if ("owner" in scope) return;
+  try {
+    await repositoryObject(env, scope.repositoryId).noteToken(caller, { action, id, name, right });
+  } catch (error) {
+    printEvent({ event: "event-lost", type: "token", error: String(error) }, { repository: scope.repositoryId });
+  }
+}
+
+/** @throws GitError "invalid" for a time in the past, "forbidden" for one after the creating
+ * token's own */
+function checkExpiry({ expiresMs }: Pick<NewToken, "expiresMs">, caller: Caller): void {
+  if (expiresMs !== null && expiresMs <= Date.now())
+    throw new GitError("invalid", { what: "expiresAt", field: "expiresAt", reason: "that time is in the past" });
+  const lastMs = caller.kind === "token" ? caller.token.expiresMs : null;
+  if (lastMs !== null && (expiresMs === null || expiresMs > lastMs)) {
+    const reason = `your token expires at ${new Date(lastMs).toISOString()}`;
+    throw new GitError("forbidden", { what: "a token that lives longer than the one that creates it", reason });
+  }
+}

@@ -1,0 +1,89 @@
+import { z } from "zod";
+import { GitError } from "../../base/format/errors.ts";
+import { isLfsOid, type LfsOid } from "../../base/format/lfs.ts";
+import { MAX_LFS_JSON_BYTES, MAX_PATH_BYTES } from "../../base/format/limits.ts";
+import { checkOnce } from "../../base/format/known-parameters.ts";
+import { isUtf8, percentDecode } from "../../base/format/path-parts.ts";
+import { isPushableRefName } from "../../base/format/ref-name.ts";
+import { encodeText } from "../../base/format/byte-string.ts";
+import { openRequestBody } from "../../base/http/request-body.ts";
+
+/** The `ref` of a request: the full name of the ref that it is for. The client sends an empty
+ * object when it knows of none. */
+export const Ref = z
+  .object({
+    name: z
+      .string()
+      .refine(
+        (name) => name === "" || (name.isWellFormed() && isPushableRefName(encodeText(name), true)),
+        "it must be a full ref name",
+      )
+      .nullish(),
+  })
+  .nullish()
+  .transform((ref) => ref?.name || null);
+
+/** The path of a file, from the root of the work tree. */
+export const LockedPath = z
+  .string()
+  .min(1)
+  .refine((path) => path.isWellFormed() && encodeText(path).length <= MAX_PATH_BYTES, {
+    message: `it must be text of at most ${MAX_PATH_BYTES} bytes`,
+  })
+  .refine(
+    (path) => path.split("/").every((part) => part !== "" && part !== "." && part !== "..") && !path.includes("\0"),
+    {
+      message: "it must be relative to the root of the work tree, without empty parts, '.' or '..'",
+    },
+  );
+
+/** Reads a request's JSON.
+ * @throws GitError "bad-request" when it is not JSON, "invalid" when a value is not as it must be,
+ * "too-large", "timeout" */
+export async function readLfsJson<Schema extends z.ZodType>(
+  request: Request,
+  schema: Schema,
+): Promise<z.output<Schema>> {
+  const body = openRequestBody(request, MAX_LFS_JSON_BYTES);
+  const pieces: Uint8Array[] = [];
+  for (let piece; (piece = await body.read()) !== null;) pieces.push(piece);
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(Buffer.concat(pieces)));
+  } catch (cause) {
+    throw new GitError("bad-request", { reason: "the body is not JSON" }, { cause });
+  }
+  return check(value, schema);
+}
+
+/** Reads the query of a request. What is not UTF-8 is refused, as it would be taken for another
+ * text, and so is a parameter that is there twice.
+ * @throws GitError "invalid" */
+export function readLfsQuery<Schema extends z.ZodType>(request: Request, schema: Schema): z.output<Schema> {
+  const { search, searchParams } = new URL(request.url);
+  if (!isUtf8(percentDecode(search))) throw new GitError("invalid", { what: "query", reason: "it must be UTF-8" });
+  checkOnce(searchParams);
+  return check(Object.fromEntries(searchParams), schema);
+}
+
+function check<Schema extends z.ZodType>(value: unknown, schema: Schema): z.output<Schema> {
+  const read = schema.safeParse(value);
+  if (read.success) return read.data;
+  const [{ path, message }] = read.error.issues as [z.core.$ZodIssue];
+  const reason = `${path.length === 0 ? "it" : path.join(".")}: ${message}`;
+  throw new GitError("invalid", { what: "request", reason });
+}
+
+/** @throws GitError "invalid" unless a text is an object's id */
+export function checkOid(oid: string): LfsOid {
+  if (isLfsOid(oid)) return oid;
+  throw new GitError("invalid", { what: "id", reason: "it must be a SHA-256, 64 digits of lowercase hex" });
+}
+
+/** The bytes that a request's body has.
+ * @throws GitError "invalid" when it does not say so */
+export function readLength(request: Request): number {
+  const declared = request.headers.get("Content-Length");
+  if (declared !== null && /^\d{1,15}$/.test(declared)) return Number(declared);
+  throw new GitError("invalid", { what: "LFS object", reason: "the header Content-Length is needed" });
+}

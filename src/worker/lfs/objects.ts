@@ -1,0 +1,76 @@
+import { answerBytes } from "../../base/format/conditional-request.ts";
+import { MAX_PUT_BYTES } from "../../base/format/limits.ts";
+import { type LfsObject, lfsWaitMs } from "../../contract/lfs.ts";
+import { storePart } from "../../base/bytes/part-upload.ts";
+import { openInWindows } from "../../base/chunks/open-in-windows.ts";
+import { lfsRefusal } from "./lfs-answer.ts";
+import type { LfsContext } from "./lfs-context.ts";
+import { checkOid, readLength } from "./lfs-request.ts";
+import { refuseSize } from "./size-limits.ts";
+
+/** Headers that keep a browser from running what somebody has stored. */
+const INERT = {
+  "Content-Type": "application/octet-stream",
+  "Content-Disposition": "attachment",
+  "Content-Security-Policy": "default-src 'none'; sandbox",
+  "X-Content-Type-Options": "nosniff",
+};
+
+/** The bytes of an id are always the same, but who may read them may change. */
+const CACHING = "private, no-cache";
+
+/** Serves `GET objects/{oid}`, with ranges. @throws GitError "not-found" */
+export async function downloadObject({ request, chunks, open }: LfsContext, oid: string): Promise<Response> {
+  const client = await open("read");
+  const { key, sizeBytes } = await client.findLfsObject(checkOid(oid));
+  const answer = answerBytes(request, { etag: `"${oid}"`, sizeBytes, cacheControl: CACHING });
+  switch (answer.kind) {
+    case "unchanged":
+      return new Response(null, { status: 304, headers: answer.headers });
+    case "precondition-failed":
+      return lfsRefusal(412, "the object is not the one that the request expects");
+    case "unsatisfiable":
+      return lfsRefusal(416, `the object has ${sizeBytes} bytes`, answer.headers);
+    case "bytes":
+  }
+  const { status, headers, range } = answer;
+  for (const [name, value] of Object.entries(INERT)) headers.set(name, value);
+  const isEmpty = request.method === "HEAD" || range.length === 0;
+  if (isEmpty) return new Response(null, { status, headers });
+  // One that no single request can have brought.
+  const isInParts = sizeBytes > MAX_PUT_BYTES;
+  const { start, length } = range;
+  const openPart = (from: number, partBytes: number) => chunks.open(key, from, partBytes);
+  const bytes = isInParts ? openInWindows(openPart, start, length) : openPart(start, length);
+  return new Response(await bytes, { status, headers });
+}
+
+/** Serves `PUT objects/{oid}`: stores an object as it arrives, and enters it once its SHA-256 is
+ * right. Anything else leaves nothing that can be seen, and nothing that stays.
+ * @throws GitError "invalid" when the bytes are not the object's, "too-large", "storage-failed",
+ * "timeout" */
+export async function uploadObject(context: LfsContext, oid: string): Promise<Response> {
+  const { request, chunks, open } = context;
+  const client = await open("write");
+  const object: LfsObject = { oid: checkOid(oid), sizeBytes: readLength(request) };
+  const { sizeBytes } = object;
+  // What a signed request could bring is too much for this one all the same.
+  const refusal = refuseSize({ ...context, signed: null }, sizeBytes, false);
+  if (refusal !== null) return lfsRefusal(413, refusal);
+  const key = await client.beginLfsObject(object);
+  if (key === null) {
+    // It is there already.
+    await request.body?.cancel();
+    return new Response(null, { status: 200 });
+  }
+  try {
+    const sent = { what: "LFS object", waitMs: lfsWaitMs(sizeBytes) };
+    await storePart((...bytes) => chunks.putStream(key, ...bytes), request.body, { sizeBytes, checksum: oid }, sent);
+    if (!(await client.addLfsObject({ ...object, key }))) await client.dropLfsObject(key);
+  } catch (error) {
+    // If this fails as well, the job that removes it is due later.
+    await client.dropLfsObject(key).catch(() => undefined);
+    throw error;
+  }
+  return new Response(null, { status: 200 });
+}

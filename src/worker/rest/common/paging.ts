@@ -1,0 +1,88 @@
+import { z } from "@hono/zod-openapi";
+import { createHash } from "node:crypto";
+import type { Context } from "hono";
+import { decodeCursor as decodeAny, encodeCursor, MAX_CURSOR_LENGTH } from "../../../base/format/cursor.ts";
+import { GitError } from "../../../base/format/errors.ts";
+
+/** A cursor begins with so many characters for the request that it continues, and for its `ref`. */
+const BOND_LENGTH = 8;
+
+/** Stands for a request without `ref`. */
+const NO_REF = "-".repeat(BOND_LENGTH);
+
+/** Parameters that may change from page to page: they say how much a page tells, not of what. `ref`
+ * is looked at by itself. */
+const FREE = ["cursor", "limit", "lfs", "lastCommit", "ref"];
+
+/** A cursor in a query. */
+export const CursorSchema = z
+  .string()
+  .max(MAX_CURSOR_LENGTH + 2 * BOND_LENGTH)
+  .optional();
+
+/** The query of a list that comes in pages. */
+export const PageQuery = z.object({
+  limit: z.coerce.number().int().min(1).max(100).default(30).openapi({ description: "maximum number of items" }),
+  cursor: CursorSchema.openapi({ description: "`nextCursor` of the previous page" }),
+});
+
+/** The cursor of the next page; null: this is the last one. */
+export const NextCursor = z.string().nullable().openapi({
+  description:
+    "pass it as `cursor`, with the other parameters as they were (`ref` may be left out), to get the next page; null: this is the last page",
+});
+
+/** Decodes a cursor; null without one.
+ * @throws GitError "invalid" for a cursor that this server did not give out, or not for this
+ * request */
+export function decodeCursor<Place>(
+  context: Context,
+  cursor: string | undefined,
+  schema: z.ZodType<Place>,
+): Place | null {
+  return cursor === undefined ? null : decodeAny(unboundCursor(context, cursor), (value) => schema.parse(value));
+}
+
+/** The cursor of the next page, good for the same request alone.
+ * @param place where that page begins */
+export function cursorFor(context: Context, place: unknown): string {
+  return bindCursor(context, encodeCursor(place));
+}
+
+/** Binds a cursor to the request that it continues. */
+export function bindCursor({ req }: Context, cursor: string): string {
+  const { request, ref } = bondsOf(req.url);
+  const given = req.query("cursor")?.slice(BOND_LENGTH, 2 * BOND_LENGTH);
+  return request + (ref ?? given ?? NO_REF) + cursor;
+}
+
+/** The cursor without what binds it. A request that leaves out `ref` means that of the first page.
+ * @throws GitError "invalid" when it continues another request */
+export function unboundCursor({ req }: Context, cursor: string): string {
+  const { request, ref } = bondsOf(req.url);
+  if (cursor.startsWith(request) && (ref === null || cursor.startsWith(ref, BOND_LENGTH)))
+    return cursor.slice(2 * BOND_LENGTH);
+  const reason = "it continues another request: ask for the next page as for the first, with the cursor";
+  throw new GitError("invalid", { what: "cursor", field: "cursor", reason });
+}
+
+/** What stands for a request, whatever the repository's name is by now, and for its `ref`, if it
+ * has one. */
+function bondsOf(url: string): { request: string; ref: string | null } {
+  const { pathname, search } = new URL(url);
+  const pairs = search
+    .slice(1)
+    .split("&")
+    .filter((pair) => pair !== "");
+  const isOf = (pair: string, name: string): boolean => pair.split("=", 1)[0] === name;
+  const bound = pairs.filter((pair) => !FREE.some((name) => isOf(pair, name))).sort();
+  const ref = pairs.find((pair) => isOf(pair, "ref"));
+  return {
+    request: bondOf([pathname.replace(/^\/api\/repos\/[^/]+\/[^/]+/, ""), ...bound].join("\n")),
+    ref: ref === undefined ? null : bondOf(ref),
+  };
+}
+
+function bondOf(text: string): string {
+  return createHash("sha1").update(text).digest("base64url").slice(0, BOND_LENGTH);
+}

@@ -1,0 +1,121 @@
+import { createRoute, OpenAPIHono, type RouteConfig, type z } from "@hono/zod-openapi";
+import type { Context, MiddlewareHandler } from "hono";
+import type { Right } from "../../../base/access/caller.ts";
+import { AMBIGUITY_HEADER, showAmbiguities } from "../../../base/format/ambiguities.ts";
+import type { Deployment } from "../../shared/deployment.ts";
+import type { Reading } from "../../files/reading.ts";
+import type { PushResult, RefCommand } from "../../../contract/push.ts";
+import { answerError } from "./error.ts";
+import { toRefusal } from "./refusal.ts";
+import { checkBody, endBody, refuseBody } from "./request-body.ts";
+import { checkQuery, readQuery } from "./request-query.ts";
+import type { Ambiguities, RepositoryClient } from "../../../contract/calls.ts";
+
+/** What a route needs: a right to the repository in its path, or
+ * - `token`: any valid token; the route itself checks its right to what the request names
+ *   (`Deployment.demand`);
+ * - `nothing`: every caller is answered, with what they may see. */
+export type Need = Right | "token" | "nothing";
+
+/** The host's services for one request. */
+export interface RestHost extends Deployment {
+  /** Pushes to the repository named in the path, and creates it if needed. The caller must have the
+   * right to write there.
+   * @param pack read as the push consumes it
+   * @returns the result: all refs moved, or none
+   * @throws GitError as `open`, and when the push is refused before its pack is read */
+  push(
+    owner: string,
+    repository: string,
+    commands: readonly RefCommand[],
+    pack: ReadableStream<Uint8Array>,
+  ): Promise<PushResult>;
+}
+
+/** The routes' variables in a request's context. */
+export interface RestEnv {
+  Variables: {
+    host: RestHost;
+    /** The repository in the path, opened with the right that the route needs. Routes have no other
+     * way to it. */
+    repository: RepositoryClient;
+    /** Reads its bytes from where the object says they are. */
+    reading: Reading;
+  };
+}
+
+/** An app for the routes of a resource. What a schema refuses is answered 422, with the invalid
+ * field. */
+export function newRoutes(): OpenAPIHono<RestEnv> {
+  return new OpenAPIHono<RestEnv>({
+    defaultHook: (result) => (result.success ? undefined : answerError(toRefusal(result.error))),
+  });
+}
+
+/** Declares a route: the right it needs, its request and its responses. Checks run in this order:
+ * right, names in the query, JSON body, schema. What the route does not declare is refused:
+ * parameters of the query, a body, keys of a body (whose schemas are strict objects). */
+export function defineRoute<P extends string, R extends Omit<RouteConfig, "path"> & { path: P }>(
+  needed: Need,
+  route: R,
+): ReturnType<typeof createRoute<P, R>> {
+  const middleware = [admit(needed), checkQuery(route.request?.query), ...bodyChecks(route)];
+  const tokens = [{ bearer: [] }, { basic: [] }];
+  const isOpen = needed === "nothing" || needed === "read";
+  return createRoute<P, R>({
+    ...route,
+    middleware,
+    security: isOpen ? [{}, ...tokens] : tokens,
+    "x-needs": needed,
+  });
+}
+
+/** Serves a route whose last parameter may contain unencoded slashes, which OpenAPI path templates
+ * cannot express.
+ * @param pattern of its path
+ * @param handler gets the query, as the route's schema reads it */
+export function serveBelow<Pattern extends string, Query extends z.ZodType>(
+  app: OpenAPIHono<RestEnv>,
+  route: RouteConfig & { readonly request: { readonly query: Query } },
+  pattern: Pattern,
+  handler: (context: Context<RestEnv, Pattern>, query: z.output<Query>) => Promise<Response>,
+): void {
+  const { middleware, ...documented } = route;
+  app.openAPIRegistry.registerPath(documented);
+  // oxlint-disable-next-line bounded/no-call-spread -- what the route declares.
+  app.on("GET", [pattern], ...[middleware ?? []].flat(), async (context) => {
+    const query = route.request.query.safeParse(readQuery(context));
+    if (!query.success) throw toRefusal(query.error);
+    return handler(context, query.data);
+  });
+}
+
+function bodyChecks({ request }: Pick<RouteConfig, "request">): MiddlewareHandler[] {
+  const content = request?.body?.content;
+  if (content === undefined) return [checkBody, refuseBody];
+  return [content["application/json"] === undefined ? endBody : checkBody];
+}
+
+/** Admits only callers with the right that a route needs. */
+function admit(needed: Need): MiddlewareHandler<RestEnv> {
+  return async (context, next) => {
+    const host = context.get("host");
+    if (needed === "token") await host.demandToken();
+    else if (needed !== "nothing") {
+      const { owner, repo } = context.req.param() as { owner: string; repo: string };
+      let ambiguities: Ambiguities = [];
+      const note = (more: Ambiguities): void => void (ambiguities = [...ambiguities, ...more]);
+      context.set("repository", await host.open(owner, repo, needed, note));
+      context.set("reading", host.reading);
+      await next();
+      if (ambiguities.length > 0) context.header(AMBIGUITY_HEADER, showAmbiguities(ambiguities));
+      return;
+    }
+    await next();
+  };
+}
+
+/** The repository named in a request's path. */
+export function repositoryOf(context: Context<RestEnv>): RepositoryClient {
+  return context.get("repository");
+}

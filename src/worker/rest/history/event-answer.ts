@@ -1,0 +1,123 @@
+import type { Context } from "hono";
+import {
+  COMMENT,
+  HEARTBEAT_MS,
+  STREAM_HEADERS,
+  STREAM_LIFE_MS,
+  wantsStream,
+} from "../../../base/format/event-stream.ts";
+import type { EventSource } from "../../shared/deployment.ts";
+import type { EventPage, EventQuery } from "../../../contract/events.ts";
+
+/** Events of one page of a stream. */
+const STREAM_PAGE = 30;
+
+/** How soon a reader of a stream connects again (ms). */
+const RETRY_MS = 1_000;
+
+/** How a request wants to hear of events. */
+export function followed({ req }: Context): { readonly isStream: boolean; readonly last: string | undefined } {
+  return { isStream: wantsStream(req.header("Accept")), last: req.header("Last-Event-ID") };
+}
+
+/** What a request for events asks. */
+interface Asked extends ReturnType<typeof followed> {
+  /** @see EventQuery */
+  readonly after?: string | null | undefined;
+  readonly limit: number;
+  /** How long to wait for an event if there is none (seconds). */
+  readonly wait: number;
+}
+
+/** Answers with a page of events, or with a stream of them.
+ * @param read reads the log once
+ * @param listen begins to listen to it */
+export async function answerEvents<Page extends EventPage>(
+  { after = null, limit, wait, isStream, last }: Asked,
+  read: (query: EventQuery) => Promise<Page>,
+  listen: () => Promise<EventSource<Page>>,
+): Promise<Page | Response> {
+  if (isStream) {
+    const listener = await listen();
+    // A browser that has had no event sends an empty id.
+    const from = last || (after ?? "latest");
+    // Before the answer begins, so that what is wrong has a status.
+    const first = await closing(listener, () => listener.events({ after: from, limit: STREAM_PAGE }));
+    return new Response(streamEvents(listener, first), { headers: STREAM_HEADERS });
+  }
+  if (wait === 0) return read({ after, limit });
+  const listener = await listen();
+  const page = await closing(listener, () => awaitEvents(listener, { after, limit }, wait * 1_000));
+  listener.close();
+  return page;
+}
+
+/** Closes a listener when `f` fails. */
+async function closing<T>(listener: Pick<EventSource, "close">, f: () => Promise<T>): Promise<T> {
+  try {
+    return await f();
+  } catch (error) {
+    listener.close();
+    throw error;
+  }
+}
+
+/** Reads a page, and waits for one that is not empty. */
+async function awaitEvents<Page extends EventPage>(
+  listener: EventSource<Page>,
+  query: EventQuery,
+  waitMs: number,
+): Promise<Page> {
+  const endMs = Date.now() + waitMs;
+  let page = await listener.events(query);
+  while (page.events.length === 0 && Date.now() < endMs) {
+    await listener.wait(endMs - Date.now());
+    if (listener.isAwake || page.more) page = await listener.events({ ...query, after: page.next });
+  }
+  return page;
+}
+
+/** Streams events as they happen. Reads on only as the client takes them. */
+function streamEvents(listener: EventSource, first: EventPage): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  const endMs = Date.now() + STREAM_LIFE_MS;
+  let page: EventPage | null = first;
+  let { next: after, more } = first;
+  const read = async (): Promise<void> => {
+    page = await listener.events({ after, limit: STREAM_PAGE });
+    ({ next: after, more } = page);
+  };
+  return new ReadableStream(
+    {
+      start: (controller) => controller.enqueue(encoder.encode(`retry: ${RETRY_MS}\n\n`)),
+      async pull(controller) {
+        try {
+          while (page === null || page.events.length === 0) {
+            if (more || listener.isAwake) await read();
+            else if (Date.now() >= endMs) {
+              listener.close();
+              return controller.close();
+            } else {
+              await listener.wait(HEARTBEAT_MS);
+              if (!listener.isAwake) return controller.enqueue(encoder.encode(COMMENT));
+            }
+          }
+          const gap = page.missed ? "event: missed\ndata: {}\n\n" : "";
+          controller.enqueue(encoder.encode(gap + page.events.map(encodeEvent).join("")));
+          page = null;
+        } catch {
+          // The caller's right, or the repository, has gone. Who connects again is told by a
+          // status.
+          listener.close();
+          controller.close();
+        }
+      },
+      cancel: () => listener.close(),
+    },
+    { highWaterMark: 1 },
+  );
+}
+
+function encodeEvent(event: EventPage["events"][number]): string {
+  return `id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+}

@@ -1,0 +1,53 @@
+import { answerBytes } from "../../../base/format/conditional-request.ts";
+import { contentDisposition } from "../../../base/format/content-disposition.ts";
+import { safeContentType } from "../../../base/format/content-type.ts";
+import { GitError } from "../../../base/format/errors.ts";
+import { readLfsObject, requireStored } from "../../files/lfs-file.ts";
+import { readFile } from "../../files/read-file.ts";
+import { PAGE_HEADERS, RAW_POLICY, UNLISTED } from "../parts/page-headers.ts";
+import { urlParts } from "../parts/url-parts.ts";
+import type { PageContext } from "../parts/web-env.ts";
+
+/** `/{owner}/{repo}/raw/{rev}/{path}`: the bytes of a file. Nothing in them can act here: whatever
+ * could hold a script is plain text, but for SVG in an image, where browsers run none. With
+ * `?lfs=true`, the bytes of the Git LFS object that the file is a pointer to.
+ * @see RFC 9110, sections 13 and 14 */
+export async function rawPage(context: PageContext): Promise<Response> {
+  const request = context.req.raw;
+  const repository = context.get("repository");
+  const parts = urlParts(context);
+  if (parts.length < 2) throw new GitError("not-found", { what: "path" });
+  const file = await repository.locateFile(parts);
+  const { path } = file;
+  const isFollowed = new URL(request.url).searchParams.get("lfs") === "true" && file.lfs !== null;
+  const lfs = isFollowed ? requireStored(file.lfs!, path) : null;
+  const { oid, sizeBytes } = lfs ?? file;
+  const answer = answerBytes(request, { etag: `"${oid}"`, sizeBytes, cacheControl: "private, no-cache" });
+  switch (answer.kind) {
+    case "unchanged":
+      return new Response(null, { status: 304, headers: answer.headers });
+    case "precondition-failed":
+      throw new GitError("stale", { what: "file" });
+    case "unsatisfiable":
+      return new Response(null, { status: 416, headers: answer.headers });
+    case "bytes":
+  }
+  const { status, headers, range } = answer;
+  const { "Content-Type": _, "Cache-Control": __, ...safe } = PAGE_HEADERS;
+  for (const [name, value] of Object.entries({ ...safe, ...UNLISTED })) headers.set(name, value);
+  headers.set("Vary", "Cookie, Sec-Fetch-Dest");
+  headers.set("Content-Type", isSvgImage(path, request) ? "image/svg+xml" : safeContentType(path));
+  headers.set("Content-Security-Policy", RAW_POLICY);
+  headers.set("Content-Disposition", contentDisposition("inline", path.slice(path.lastIndexOf("/") + 1)));
+  if (request.method === "HEAD") return new Response(null, { status, headers });
+  const { reading } = context.get("host");
+  const body =
+    lfs === null
+      ? await readFile(file, range, reading, (blob) => repository.locateBlob(blob))
+      : await readLfsObject(lfs, range, reading);
+  return new Response(body, { status, headers });
+}
+
+function isSvgImage(path: string, { headers }: Request): boolean {
+  return /\.svg$/i.test(path) && headers.get("Sec-Fetch-Dest") === "image";
+}

@@ -1,0 +1,97 @@
+// Answers with pages. Every page passes through here: headers, frame, and whether the browser has
+// it already.
+import { raw } from "hono/html";
+import type { Child } from "hono/jsx";
+import { checkConditions } from "../../../base/format/conditional-request.ts";
+import { Layout } from "./layout.tsx";
+import { PAGE_HEADERS, UNLISTED } from "./page-headers.ts";
+import type { PageContext } from "./web-env.ts";
+
+/** A page to answer with. */
+export interface Page {
+  readonly title: string;
+  /** For search engines; default: the title. */
+  readonly description?: string;
+  /** Whether search engines leave it out: it repeats what another page says. Default: false. */
+  readonly isUnlisted?: boolean;
+  /** Default: 200. */
+  readonly status?: number;
+  readonly head?: Child;
+  /** What is in `<main>`. HTML in pieces is sent as it comes, after the frame's beginning. */
+  readonly content: Child | AsyncIterable<string>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Stands for content that is sent in pieces. No text can contain it: it would be escaped. */
+const GAP = "<!gap>";
+
+/** Answers with a page, or with what was found instead of one. */
+export async function showPage(context: PageContext, page: Page | Response): Promise<Response> {
+  if (page instanceof Response) return page;
+  const { title, description = title, isUnlisted = false, status = 200, head, content, headers } = page;
+  const visitor = await context.get("host").visitor();
+  const { origin, pathname, search } = new URL(context.req.url);
+  const pieces = isPieces(content) ? content : null;
+  const frame = (
+    <Layout
+      title={title}
+      description={description}
+      canonical={status === 200 && !isUnlisted ? origin + pathname : null}
+      visitor={visitor}
+      here={pathname + search}
+      head={head}
+    >
+      {pieces === null ? (content as Child) : raw(GAP)}
+    </Layout>
+  );
+  // Which of the two an element is written as depends on what is in it.
+  const markup = (await frame).toString() as string | Promise<string>;
+  const html = `<!doctype html>${await markup}`;
+  const body = pieces === null ? html : streamPieces(html, pieces);
+  return new Response(body, { status, headers: { ...PAGE_HEADERS, ...(isUnlisted && UNLISTED), ...headers } });
+}
+
+/** Answers with a page that some ids, the visitor and the code determine, or 304 if the browser has
+ * it. Words such as "3 hours ago" are an hour behind at most.
+ * @param ids all that the page depends on besides the URL
+ * @param produce makes the page; only called if it is sent */
+export async function showPageByIds(
+  context: PageContext,
+  ids: readonly string[],
+  produce: () => Promise<Page | Response>,
+): Promise<Response> {
+  const host = context.get("host");
+  const visitor = await host.visitor();
+  const who = visitor.kind === "signed-in" ? visitor.id : visitor.kind;
+  const hour = Math.floor(Date.now() / 3_600_000);
+  const etag = `"${[host.build, who, hour, ...ids].join("-")}"`;
+  if (checkConditions(context.req.raw.headers, etag) === 304)
+    return new Response(null, { status: 304, headers: { ...PAGE_HEADERS, ETag: etag } });
+  const page = await produce();
+  if (page instanceof Response) return page;
+  return showPage(context, { ...page, headers: { ...page.headers, ETag: etag } });
+}
+
+function isPieces(content: Page["content"]): content is AsyncIterable<string> {
+  return typeof content === "object" && content !== null && Symbol.asyncIterator in content;
+}
+
+/** Sends the frame's beginning, the pieces, and the frame's end.
+ * @param html with `GAP` where the pieces go */
+function streamPieces(html: string, pieces: AsyncIterable<string>): ReadableStream<Uint8Array> {
+  const at = html.lastIndexOf(GAP);
+  const encoder = new TextEncoder();
+  const all = (async function* () {
+    yield html.slice(0, at);
+    yield* pieces;
+    yield html.slice(at + GAP.length);
+  })();
+  return new ReadableStream({
+    async pull(controller) {
+      const { value, done } = await all.next();
+      if (done === true) controller.close();
+      else controller.enqueue(encoder.encode(value));
+    },
+    cancel: () => all.return().then(() => undefined),
+  });
+}

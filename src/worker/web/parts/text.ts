@@ -1,0 +1,63 @@
+// Text from repositories, for people. What would be invisible, or would change how the text around
+// it is read, is written out: nobody can hide a change in it.
+import { decodeText } from "../../../base/format/byte-string.ts";
+
+/** Control characters but for tab and newline, and characters that reorder text or have no width.
+ * Those that join and mark letters stay: emoji, Persian and Hebrew need them.
+ * @see https://trojansource.codes */
+// oxlint-disable-next-line no-control-regex -- those are what is made visible.
+const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u202a-\u202e\u2060-\u2069\ufeff]/g;
+
+const LINE_BREAKS = /[\t\n]/g;
+
+/** Where Unicode's pictures of control characters begin. */
+const PICTURES = 0x2400;
+const PICTURE_OF_DELETE = 0x2421;
+
+/** Text of several lines, with what is hidden written out. Lines may end in CR LF. */
+export function visibleText(text: string): string {
+  return text.replaceAll("\r\n", "\n").replace(HIDDEN, writeOut);
+}
+
+/** Text of one line, with what is hidden written out. */
+export function visibleLine(text: string): string {
+  return visibleText(text).replace(LINE_BREAKS, writeOut);
+}
+
+/** A name or path from a repository.
+ * @param name byte string */
+export function visibleName(name: string): string {
+  return visibleLine(decodeText(name));
+}
+
+/** Characters of a first line that are shown as a title. */
+const MAX_SUBJECT = 500;
+
+/** The first line of a commit's message, or its beginning. */
+export function subjectOf(message: string): string {
+  const line = firstLine(message);
+  return visibleLine(line.length <= MAX_SUBJECT ? line : `${line.slice(0, MAX_SUBJECT)}…`);
+}
+
+/** What follows the subject; all of the message, if its first line is too long for a subject. */
+export function bodyOf(message: string): string {
+  const line = firstLine(message);
+  return line.length > MAX_SUBJECT ? message.trimEnd() : message.slice(line.length).replace(/^\n+/, "").trimEnd();
+}
+
+function firstLine(message: string): string {
+  const end = message.indexOf("\n");
+  return end < 0 ? message : message.slice(0, end);
+}
+
+function writeOut(char: string): string {
+  const code = char.charCodeAt(0);
+  if (code < 0x20) return String.fromCharCode(PICTURES + code);
+  if (code === 0x7f) return String.fromCharCode(PICTURE_OF_DELETE);
+  return `[U+${code.toString(16).toUpperCase().padStart(4, "0")}]`;
+}
+
+/** The digits of an object id that a list shows. */
+export function shortId(oid: string): string {
+  return oid.slice(0, 8);
+}
