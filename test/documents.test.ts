@@ -11,15 +11,6 @@ const place = { owner: "me", name: "holdfast", visibility: "public", right: "rea
 /** Before the path of a file, of an image, of a directory. */
 const SHOWN = /^\/me\/holdfast\/(?:blob|raw|tree)\/main\//;
 
-/** Columns of a line of prose. */
-const WIDTH = 100;
-
-/** The beginning of a line that is all comment. */
-const COMMENT = /^\s*(?:\/\/|\/\*\*?|\*) (?:@see )?/;
-
-/** Lines of documents that are not prose: tables, headings and code. */
-const NO_PROSE = /^(?: *\||#| {4})/;
-
 /** Paths of all Markdown files. */
 const documents = listFiles("*.md");
 
@@ -81,29 +72,4 @@ test("every file that a document names by its path is there", () => {
   }
   expect(named).toBeGreaterThan(100);
   expect(missing).toEqual([]);
-});
-
-/** Lines of a file that are longer than they may be, and could be broken.
- * @param startOf the length of what stands before a line's text; null: it is no prose */
-function longLines(path: string, startOf: (line: string) => number | null): string[] {
-  return readFileSync(join(PROJECT, path), "utf8")
-    .split("\n")
-    .flatMap((line, i) => {
-      const start = line.length > WIDTH ? startOf(line) : null;
-      if (start === null) return [];
-      // A long URL cannot be broken.
-      const text = line.replace(/ \*\/$/, "").slice(start, WIDTH);
-      return text.includes(" ") ? [`${path}:${i + 1}: ${line}`] : [];
-    });
-}
-
-test("lines of prose have 100 columns at most, in documents and in comments", () => {
-  const inDocument = (line: string): number | null => (NO_PROSE.test(line) ? null : line.search(/\S/));
-  // A directive to the linter is one line.
-  const inSource = (line: string): number | null =>
-    line.includes("oxlint-disable") ? null : (COMMENT.exec(line)?.[0].length ?? null);
-  const sources = listFiles("*.ts", "*.tsx", "*.js", "*.mjs", "*.css");
-  expect(sources.length).toBeGreaterThan(1_000);
-  expect(documents.flatMap((path) => longLines(path, inDocument))).toEqual([]);
-  expect(sources.flatMap((path) => longLines(path, inSource))).toEqual([]);
 });

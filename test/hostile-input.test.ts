@@ -9,7 +9,7 @@ const named = readFileSync(join(PROJECT, "docs/hostile-input.md"), "utf8")
   .split("\n")
   .filter((line) => /^\| .*`[\w/.-]+`: /.test(line))
   .flatMap((line) => [...line.matchAll(/`([\w/.-]+)`: (.*?)(?=; `[\w/.-]+`: | \|$)/g)])
-  .map(([, file, titles]) => ({ file: file!, titles: titles!.split("; ") }));
+  .map(([, file, titles]) => ({ file: file!, titles: titles!.trim().split("; ") }));
 
 /** The parts of a title that its file contains. Tables compose titles, so parts separated by a
  * colon or a quote may be apart in the file, as may `commit` and fsck's message id. */

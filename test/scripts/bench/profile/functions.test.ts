@@ -30,11 +30,11 @@ test("what runs is told by layer", () => {
     [0, 1, 1, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 4],
   );
   expect([...sumLayers(listFunctions(profile))]).toEqual([
-    ["host", 5],
+    ["worker", 5],
     ["workerd", 4],
     ["bundler", 3],
     ["node_modules", 2],
-    ["format", 1],
+    ["base/format", 1],
   ]);
 });
 
