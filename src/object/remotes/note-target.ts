@@ -1,5 +1,5 @@
 import { equalOids, fromHex } from "../../base/format/oid.ts";
-import type { MirroredRef } from "../store/jobs/mirror-table.ts";
+import type { MirroredRef } from "../store/remotes/mirror-table.ts";
 import type { MirrorRecord } from "../../contract/remotes.ts";
 import type { Tables } from "../store/tables.ts";
 

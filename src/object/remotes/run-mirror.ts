@@ -5,7 +5,7 @@ import { GitError, isGitError } from "../../base/format/errors.ts";
 import { fromHex, NULL_OID_HEX } from "../../base/format/oid.ts";
 import { newChunkCounters } from "../../base/chunks/chunk-store.ts";
 import type { MirroredLfs, MirrorRecord } from "../../contract/remotes.ts";
-import type { MirroredRef } from "../store/jobs/mirror-table.ts";
+import type { MirroredRef } from "../store/remotes/mirror-table.ts";
 import type { NumberSet } from "../../base/numbers/number-set.ts";
 import type { Tables } from "../store/tables.ts";
 import { streamPack } from "../../base/bytes/pack-stream.ts";
