@@ -385,3 +385,7 @@ export const MAX_JSON_DEPTH = 64;
 export function checkLimit(what: string, limit: number, actual: number, reason?: string): void {
   if (actual > limit) throw new GitError("too-large", { what, limit, actual, reason });
 }
+
+/** A file is compared up to this many bytes, old and new together. Both are in memory with their
+ * lines. */
+export const MAX_COMPARED_BYTES = 8 * 1024 * 1024;

@@ -13,13 +13,10 @@ import { findRenames } from "./renames.ts";
 import { diffTrees, type TreeDiff } from "./tree-diff.ts";
 import { appendPatch, type ChangedContent, formatPatch, type PatchOptions } from "./unified-patch.ts";
 import type { DiffPageQuery, DiffPage, FileRecord, DiffQuery } from "../../contract/diffs.ts";
+import { MAX_COMPARED_BYTES } from "../../base/format/limits.ts";
 
 /** The most changed files that are listed. */
 const MAX_CHANGES = 50_000;
-
-/** A file is compared up to this many bytes, old and new together. Both are in memory with their
- * lines. */
-export const MAX_COMPARED_BYTES = 8 * 1024 * 1024;
 
 /** The most bytes of one file's patch that a page shows. */
 const MAX_PATCH_BYTES = 1024 * 1024;

@@ -1,6 +1,7 @@
 import { GitError } from "../../base/format/errors.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
-import { describe, findChanges, MAX_COMPARED_BYTES, UTF_8 } from "./diff.ts";
+import { describe, findChanges, UTF_8 } from "./diff.ts";
+import { MAX_COMPARED_BYTES } from "../../base/format/limits.ts";
 import { cutPatch } from "./patch-window.ts";
 import { formatPatch } from "./unified-patch.ts";
 import type { FileDiffQuery, FileDiff } from "../../contract/diffs.ts";

@@ -2,7 +2,7 @@ import { includesRight, nameOf } from "../../base/access/caller.ts";
 import { decodeText, encodeText } from "../../base/format/byte-string.ts";
 import { GitError } from "../../base/format/errors.ts";
 import { toHex } from "../../base/format/oid.ts";
-import { MAX_CONTEXTS } from "../store/events/status-table.ts";
+import { MAX_CONTEXTS } from "../../base/format/table-limits.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { resolveCommit } from "../objects/revision.ts";
 import { addEvent } from "./events.ts";

@@ -8,7 +8,8 @@ import type {
   ShownWebhook,
   WebhookChange,
 } from "../../contract/webhooks.ts";
-import { MAX_WEBHOOKS, READY, type WebhookTable } from "../store/events/webhook-table.ts";
+import { MAX_WEBHOOKS } from "../../base/format/table-limits.ts";
+import { READY, type WebhookTable } from "../store/events/webhook-table.ts";
 import type { Deliverer } from "./deliverer.ts";
 import type { Message } from "./message.ts";
 import { pingOf } from "./messages.ts";

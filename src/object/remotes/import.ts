@@ -2,6 +2,7 @@
 import { decodeText } from "../../base/format/byte-string.ts";
 import { GitError } from "../../base/format/errors.ts";
 import type { ImportRecord, NewImport, ImportStatus, ImportChange } from "../../contract/remotes.ts";
+import { checkRemoteSettings } from "../../contract/remote-settings.ts";
 import type { Tables } from "../store/tables.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { checkAddress } from "./address.ts";
@@ -18,6 +19,7 @@ export async function beginImport(repository: OpenRepository, wanted: NewImport)
     id,
     outside: { imports },
   } = state.platform;
+  checkRemoteSettings(wanted);
   checkAddress(wanted.url, imports.allowsPrivate);
   const { authorization, bringsLfs, ...settings } = wanted;
   const sealed = authorization === null ? null : await seal(imports.secretsKey, id, authorization);
@@ -83,6 +85,7 @@ export async function changeImport(repository: OpenRepository, change: ImportCha
     outside: { imports },
   } = state.platform;
   const { authorization } = change;
+  if (authorization !== undefined) checkRemoteSettings({ authorization });
   const sealed =
     authorization === undefined || authorization === null ? null : await seal(imports.secretsKey, id, authorization);
   const { tables } = repository;

@@ -2,19 +2,19 @@
 import { GitError } from "../../base/format/errors.ts";
 import { OID_BYTES, toHex } from "../../base/format/oid.ts";
 import type { MirroredLfs, MirrorRecord, NewMirror, MirrorStatus, MirrorRef } from "../../contract/remotes.ts";
+import { checkRemoteSettings } from "../../contract/remote-settings.ts";
 import type { Tables } from "../store/tables.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { checkAddress } from "./address.ts";
 import { seal } from "./sealed.ts";
-
-/** Mirrors of one repository. */
-const MAX_MIRRORS = 10;
+import { MAX_MIRRORS } from "../../base/format/table-limits.ts";
 
 /** Makes a mirror, and begins to send what is here.
  * @throws GitError "invalid" for an address that may not be asked, "conflict" when there are too
  * many, "unsupported" when the deployment cannot keep a credential */
 export async function createMirror(repository: OpenRepository, wanted: NewMirror): Promise<MirrorStatus> {
   const { state, tables } = repository;
+  checkRemoteSettings(wanted);
   checkTarget(repository, wanted.url);
   const id = crypto.randomUUID();
   const { authorization, sendsLfs, ...settings } = wanted;
@@ -67,6 +67,7 @@ export async function changeMirror(
   const { state } = repository;
   const before = find(repository.tables, id);
   const url = change.url ?? before.url;
+  checkRemoteSettings({ ...change, ...(authorization !== undefined && { authorization }) });
   checkTarget(repository, url);
   const isElsewhere = url !== before.url;
   const sealed = authorization === undefined ? null : await sealFor(repository, id, authorization);

@@ -6,9 +6,6 @@ import type { NameRefusal, RepositoryChange, RepositoryDetails, RepositoryEntry 
 import type { Deployment, RepositoryRegistry } from "./deployment.ts";
 import type { RepositoryClient } from "../../contract/calls.ts";
 
-/** Characters of a description. */
-export const MAX_DESCRIPTION = 1_000;
-
 /** A fork to be made. */
 export interface WantedFork extends RepositoryName, RepositoryDetails {
   /** Byte strings, without `refs/heads/`; null: all refs. */

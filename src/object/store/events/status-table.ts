@@ -2,6 +2,7 @@ import type { Oid } from "../../../base/format/oid.ts";
 import { tableExists } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
 import type { StoredStatus } from "../../../contract/events.ts";
+import { MAX_STATUSES } from "../../../base/format/table-limits.ts";
 
 /** Created with the first status: most repositories never have one. */
 const TABLE = `
@@ -17,12 +18,6 @@ CREATE TABLE IF NOT EXISTS statuses (
   UNIQUE (oid, context)
 );
 `;
-
-/** Contexts of one commit. */
-export const MAX_CONTEXTS = 100;
-
-/** How many of the last statuses are kept. */
-const MAX_STATUSES = 20_000;
 
 /** Statuses of commits: table `statuses`. */
 export class StatusTable {

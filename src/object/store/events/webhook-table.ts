@@ -1,6 +1,7 @@
 import { tableExists } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
 import type { Webhook, WebhookSettings, DeliveryRecord, Delivery } from "../../../contract/webhooks.ts";
+import { MAX_DELIVERIES } from "../../../base/format/table-limits.ts";
 
 /** Created with the first webhook: most repositories never have one. */
 const TABLES = `
@@ -34,12 +35,6 @@ export const QUEUE_ID = "queue";
 /** The id of the log of a repository's owner, which has a row as well, while somebody listens to
  * it: `url` is the owner's name. */
 export const OWNER_ID = "owner";
-
-/** Webhooks of one repository or owner. */
-export const MAX_WEBHOOKS = 20;
-
-/** Deliveries of one webhook that are kept. */
-const MAX_DELIVERIES = 50;
 
 /** The progress of a webhook that has not failed. */
 export const READY = { dueMs: 0, failures: 0, failingMs: null, disabled: null };

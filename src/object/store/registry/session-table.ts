@@ -1,5 +1,6 @@
 import type { Sql } from "../sql/sql.ts";
 import type { SessionHolder } from "../../../contract/registry.ts";
+import { MAX_SESSIONS } from "../../../base/format/table-limits.ts";
 
 /** The table of sessions; part of the registry. */
 export const SESSION_TABLE = `
@@ -14,9 +15,6 @@ CREATE TABLE IF NOT EXISTS sessions (
 CREATE INDEX IF NOT EXISTS sessions_of ON sessions(token, created_ms);
 CREATE INDEX IF NOT EXISTS sessions_by_end ON sessions(expires_ms);
 `;
-
-/** Maximum number of sessions of one token, and of the operator. A further one ends the oldest. */
-export const MAX_SESSIONS = 20;
 
 /** Expired sessions that are removed whenever one is made: more than are made. */
 const EXPIRED_AT_ONCE = 100;

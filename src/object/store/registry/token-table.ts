@@ -1,6 +1,7 @@
 import type { Token, TokenRefRule, TokenScope } from "../../../base/access/caller.ts";
 import type { Sql } from "../sql/sql.ts";
 import type { NewToken } from "../../../contract/registry.ts";
+import { MAX_TOKENS } from "../../../base/format/table-limits.ts";
 
 /** The table of tokens; part of the registry. */
 export const TOKEN_TABLE = `
@@ -24,9 +25,6 @@ CREATE INDEX IF NOT EXISTS tokens_by_end ON tokens(expires_ms) WHERE expires_ms 
 
 /** Precision of a token's time of last use, since each update is a write. */
 const USE_STEP_MS = 60 * 60_000;
-
-/** Maximum number of tokens of one owner, or of one repository. */
-export const MAX_TOKENS = 1_000;
 
 /** How long an expired token is still shown: its owner may look for why it is refused. */
 export const SHOWN_EXPIRED_MS = 24 * 60 * 60_000;

@@ -12,7 +12,8 @@ import {
 import type { Listener } from "../../shared/deployment.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import { json, RepositoryParams } from "../common/schemas.ts";
-import { Authorization, AUTHORIZATION, Prefixes, RemoteUrl } from "./remote-schemas.ts";
+import { Authorization, Prefixes, RemoteUrl } from "../../../contract/remote-settings.ts";
+import { SIGNS_IN } from "../common/schemas.ts";
 import type { RepositoryClient } from "../../../contract/calls.ts";
 
 const PATH = "/repos/{owner}/{repo}/import";
@@ -36,7 +37,7 @@ const NewImport = z
   .strictObject({
     url: RemoteUrl.openapi({ description: "to clone from: https: or http:, without a password" }),
     authorization: Authorization.default(null).openapi({
-      description: `${AUTHORIZATION} the upstream wants; removed when the import ends`,
+      description: `${SIGNS_IN} the upstream wants; removed when the import ends`,
     }),
     refs: Prefixes.default(DEFAULT_REFS).openapi({ description: "what the names of the refs to import begin with" }),
     mirror: z.boolean().default(false).openapi({
@@ -126,7 +127,7 @@ const change = defineRoute("admin", {
           .strictObject({
             mirror: z.literal(false).optional(),
             interval: Interval.optional(),
-            authorization: Authorization.optional().openapi({ description: `${AUTHORIZATION} the upstream wants` }),
+            authorization: Authorization.optional().openapi({ description: `${SIGNS_IN} the upstream wants` }),
           })
           .openapi("ImportChange", { example: { interval: 3_600 } }),
       ),

@@ -5,7 +5,8 @@ import { cursorFor, decodeCursor, NextCursor, PageQuery } from "../common/paging
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import { json, NullableOidSchema, RepositoryParams } from "../common/schemas.ts";
 import { toTime } from "../common/time.ts";
-import { Authorization, AUTHORIZATION, Prefixes, RemoteUrl } from "./remote-schemas.ts";
+import { Authorization, Prefixes, RemoteUrl } from "../../../contract/remote-settings.ts";
+import { SIGNS_IN } from "../common/schemas.ts";
 import type { RepositoryClient } from "../../../contract/calls.ts";
 
 const PATH = "/repos/{owner}/{repo}/mirrors";
@@ -14,7 +15,7 @@ const tags = ["mirrors"];
 const Params = RepositoryParams.extend({ mirror: z.string().max(100) });
 
 const Url = RemoteUrl.openapi({ description: "to push to: https: or http:, without a password" });
-const Credential = Authorization.openapi({ description: `${AUTHORIZATION} the target wants; null: none` });
+const Credential = Authorization.openapi({ description: `${SIGNS_IN} the target wants; null: none` });
 const Refs = Prefixes.openapi({ description: "what the names of the refs to send begin with" });
 const Force = z.boolean().openapi({ description: "whether the target's branches may lose commits, and its tags move" });
 const Prune = z.boolean().openapi({ description: "whether refs that are not here are deleted there" });

@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import { decodeText, encodeText } from "../../../base/format/byte-string.ts";
 import { isBranchName } from "../../../base/format/ref-name.ts";
 import { isOwnerName, isRepositoryName, NAME_RULE } from "../../../base/format/repository-name.ts";
-import { MAX_DESCRIPTION } from "../../shared/repository-changes.ts";
+import { MAX_DESCRIPTION } from "../../../base/format/table-limits.ts";
 import type { RepositoryEntry } from "../../../contract/registry.ts";
 import { toTime } from "../common/time.ts";
 

@@ -212,3 +212,7 @@ export function toIdent({ name, email, date }: z.infer<typeof PersonSchema>, now
 
 /** The content of a body that is JSON. */
 export const json = <Schema extends z.ZodType>(schema: Schema) => ({ content: { "application/json": { schema } } });
+
+/** Begins the description of a credential for another host. */
+export const SIGNS_IN =
+  "the header `Authorization`, such as `Bearer …`, stored encrypted, never shown, sent to the origin of `url` only: as";

@@ -1,6 +1,5 @@
 import { decodeText, encodeText } from "../../../base/format/byte-string.ts";
 import { GitError } from "../../../base/format/errors.ts";
-import * as remote from "../../shared/remote-settings.ts";
 import { Choice, type Faults, FaultNote, NO_FAULTS, TextField } from "../parts/fields.tsx";
 import { refusalOf } from "../parts/form-faults.ts";
 import { readForm, textOf } from "../parts/forms.ts";
@@ -59,7 +58,6 @@ export async function makeMirror(context: PageContext): Promise<Response> {
   const typed = { url, refs, force: form.has("force"), prune: form.has("prune"), lfs: form.has("lfs") };
   try {
     const prefixes = refs.split(/\s+/).filter((prefix) => prefix !== "");
-    checkForm(url, authorization, prefixes);
     await context.get("repository").createMirror({
       url,
       authorization: authorization === "" ? null : authorization,
@@ -82,18 +80,6 @@ export async function changeMirror(context: PageContext): Promise<Response> {
   if (!Object.hasOwn(ACTIONS, action)) throw new GitError("invalid", { what: "action", actual: action });
   await ACTIONS[action]!(context.get("repository"), textOf(form, "id"));
   return context.redirect(settingsUrl(context, "mirrors"), 303);
-}
-
-/** Checks what the API checks by its schema.
- * @throws GitError "invalid" */
-function checkForm(url: string, authorization: string, prefixes: readonly string[]): void {
-  const refuse = (field: string, reason: string): GitError => new GitError("invalid", { what: field, field, reason });
-  if (url.length > remote.MAX_URL_LENGTH) throw refuse("url", "it is too long");
-  const isHeader = authorization.length <= remote.MAX_AUTHORIZATION_LENGTH && remote.AUTHORIZATION.test(authorization);
-  if (authorization !== "" && !isHeader) throw refuse("authorization", "it is no value of a header");
-  const isPrefix = (text: string): boolean => text.length <= remote.MAX_PREFIX_LENGTH && remote.PREFIX.test(text);
-  if (prefixes.length === 0 || prefixes.length > remote.MAX_PREFIXES || !prefixes.every(isPrefix))
-    throw refuse("refs", "write 1 to 100 beginnings of names, each with refs/ at its front");
 }
 
 async function show(context: PageContext, { status, faults, typed }: Sent): Promise<Response> {

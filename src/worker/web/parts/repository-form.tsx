@@ -2,7 +2,7 @@
 import { encodeText } from "../../../base/format/byte-string.ts";
 import { isBranchName } from "../../../base/format/ref-name.ts";
 import { isOwnerName, isRepositoryName, NAME_RULE } from "../../../base/format/repository-name.ts";
-import { MAX_DESCRIPTION } from "../../shared/repository-changes.ts";
+import { MAX_DESCRIPTION } from "../../../base/format/table-limits.ts";
 import { type Faults, SelectField, TextField } from "./fields.tsx";
 import { textOf } from "./forms.ts";
 import type { MayCreate } from "./web-env.ts";

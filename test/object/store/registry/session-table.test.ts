@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
-import { MAX_SESSIONS, SESSION_TABLE, SessionTable } from "../../../../src/object/store/registry/session-table.ts";
+import { MAX_SESSIONS } from "../../../../src/base/format/table-limits.ts";
+import { SESSION_TABLE, SessionTable } from "../../../../src/object/store/registry/session-table.ts";
 import { NodeSql } from "../../sqlite.ts";
 
 let sql: NodeSql;

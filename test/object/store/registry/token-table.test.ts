@@ -1,10 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
-import {
-  MAX_TOKENS,
-  SHOWN_EXPIRED_MS,
-  TOKEN_TABLE,
-  TokenTable,
-} from "../../../../src/object/store/registry/token-table.ts";
+import { MAX_TOKENS } from "../../../../src/base/format/table-limits.ts";
+import { SHOWN_EXPIRED_MS, TOKEN_TABLE, TokenTable } from "../../../../src/object/store/registry/token-table.ts";
 import { NodeSql } from "../../sqlite.ts";
 
 const NOW = 1_800_000_000_000;
