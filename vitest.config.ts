@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { basename } from "node:path";
+import { dirname, join } from "node:path";
 import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 import type { Plugin } from "vite";
+import { buildPrograms } from "./scripts/build-helper.ts";
 import { RuntimeFirst } from "./test/harness/runtime-first.ts";
 
 // Tests, and the tools that they start, must not access the network beyond this machine.
@@ -27,8 +28,8 @@ const wasmModules: Plugin = {
   },
 };
 
-/** Where the pages' style sheet and script are. */
-const ASSETS = new URL("src/worker/web/assets/", import.meta.url).pathname;
+// The Worker hands them out.
+await buildPrograms();
 
 /** They are imported as their texts, as esbuild does for `with { type: "text" }`. The suffix keeps
  * Vite's own handling of such files away. */
@@ -37,12 +38,11 @@ const textModules: Plugin = {
   enforce: "pre",
   resolveId(source, importer) {
     const isText = /\.(?:css|c?js)$/.test(source) && importer?.includes("/src/worker/web/assets/") === true;
-    return isText ? `${ASSETS}${basename(source)}.text` : undefined;
+    return isText ? `${join(dirname(importer), source)}.text` : undefined;
   },
   load(id) {
     if (!id.endsWith(".text")) return undefined;
-    // Vite's cache of modules has ids that begin at the project's folder.
-    return `export default ${JSON.stringify(readFileSync(ASSETS + basename(id, ".text"), "utf8"))};`;
+    return `export default ${JSON.stringify(readFileSync(id.slice(0, -".text".length), "utf8"))};`;
   },
 };
 

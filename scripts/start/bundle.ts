@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { basename, join, relative } from "node:path";
 import * as esbuild from "esbuild";
+import { buildPrograms } from "../build-helper.ts";
 import { PROJECT } from "../project.ts";
 
 /** A module of the Worker, in the runtime's form. */
@@ -32,6 +33,7 @@ const DECIDING = [
  * but takes 3 seconds before it begins.
  * @throws Error with esbuild's messages if the sources are wrong */
 export async function bundleWorker(): Promise<BundledWorker> {
+  const programs = await buildPrograms();
   const files = new Set<string>();
   const { outputFiles, metafile } = await esbuild.build({
     absWorkingDir: PROJECT,
@@ -58,7 +60,7 @@ export async function bundleWorker(): Promise<BundledWorker> {
   const wasm = [...files].map((file) => relative(PROJECT, file));
   return {
     modules: [script, ...(await Promise.all(compiled))],
-    inputs: [...Object.keys(metafile.inputs), ...wasm, ...DECIDING],
+    inputs: [...Object.keys(metafile.inputs), ...programs, ...wasm, ...DECIDING],
   };
 }
 

@@ -50,7 +50,7 @@ async function makeHelpers(): Promise<string> {
   for (const name of Object.keys(PROGRAMS) as ProgramName[]) {
     const path = join(made, name);
     const program = `${path}.cjs`;
-    writeFileSync(program, await bundleProgram(name));
+    writeFileSync(program, (await bundleProgram(name)).text);
     writeFileSync(path, `#!/bin/sh\nexec $ASIDE "${process.execPath}" "${program}" "$@"\n`);
     chmodSync(path, 0o755);
   }

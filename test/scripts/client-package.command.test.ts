@@ -21,16 +21,23 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-/** A folder in which the package is installed. */
+/** Where the installed programs are, in that folder. */
+const PROGRAMS = "node_modules/git-remote-holdfast/dist";
+
+/** A folder in which the packages are installed. */
 let dir: string;
 
 beforeAll(async () => {
   dir = makeTempDir("consumer");
-  const packed = await run("npm", ["run", "pack:client", "--", "--pack-destination", dir], { cwd: PROJECT });
-  expect(packed.stderr).toContain("client.d.ts");
-  await mkdir(join(dir, "node_modules/holdfast"), { recursive: true });
-  const [archive] = (await readdir(dir)).filter((name) => name.endsWith(".tgz"));
-  await run("tar", ["xzf", archive!, "--strip-components=1", "-C", "node_modules/holdfast"], { cwd: dir });
+  for (const [script, name] of [
+    ["pack:client", "holdfast"],
+    ["pack:helper", "git-remote-holdfast"],
+  ] as const) {
+    await run("npm", ["run", script, "--", "--pack-destination", dir], { cwd: PROJECT });
+    await mkdir(join(dir, "node_modules", name), { recursive: true });
+    const [archive] = (await readdir(dir)).filter((file) => new RegExp(`^${name}-\\d.*\\.tgz$`).test(file));
+    await run("tar", ["xzf", archive!, "--strip-components=1", "-C", `node_modules/${name}`], { cwd: dir });
+  }
 });
 
 test("the package holds the client for plain Node, with its types", async () => {
@@ -46,13 +53,10 @@ test("the package holds the client for plain Node, with its types", async () => 
   await run(join(PROJECT, "node_modules/.bin/tsc"), [...options, "program.mts"], { cwd: dir });
 });
 
-test("the package holds the remote helper, which runs in the user's own Node", async () => {
+test("the helper's package holds the remote helper, which runs in the user's own Node", async () => {
   const bin = join(dir, "bin");
   await mkdir(bin);
-  await symlink(
-    join(dir, "node_modules/holdfast/src/worker/web/assets/git-remote-holdfast.cjs"),
-    join(bin, "git-remote-holdfast"),
-  );
+  await symlink(join(dir, PROGRAMS, "git-remote-holdfast.cjs"), join(bin, "git-remote-holdfast"));
   // Without the project's own Node, as it is for users.
   const others = process.env["PATH"]!.split(delimiter).filter((folder) => !folder.includes("node_modules"));
   const source = await makeRepository("helped");
@@ -66,9 +70,9 @@ test("the package holds the remote helper, which runs in the user's own Node", a
   expect(server.requests.some(({ path }) => path.includes("/uploads/"))).toBe(true);
 });
 
-test("the package holds the agent of Git LFS, which runs in the user's own Node", async () => {
+test("the helper's package holds the agent of Git LFS, which runs in the user's own Node", async () => {
   const others = process.env["PATH"]!.split(delimiter).filter((folder) => !folder.includes("node_modules"));
-  const program = join(dir, "node_modules/holdfast/src/worker/web/assets/git-lfs-holdfast.cjs");
+  const program = join(dir, PROGRAMS, "git-lfs-holdfast.cjs");
   const { stdout } = await run(program, ["--help"], { env: { ...process.env, PATH: others.join(delimiter) } });
   expect(stdout).toContain("git lfs-holdfast install");
 });

@@ -1,7 +1,7 @@
 /** The programs that run beside git as users get them: from the server that they push to, each as
  * one file. */
 import { execFileSync } from "node:child_process";
-import { chmodSync, copyFileSync, mkdirSync, readFileSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { bundleProgram, fileOf, type ProgramName, PROGRAMS } from "../../../scripts/build-helper.ts";
@@ -20,15 +20,11 @@ afterAll(() => server.close());
 
 const NAMES = Object.keys(PROGRAMS) as ProgramName[];
 
-test.each(NAMES)("the committed %s is that of the sources (npm run build:helper makes it)", async (name) => {
-  expect(readFileSync(fileOf(name), "utf8")).toBe(await bundleProgram(name));
-});
-
 test.each(NAMES)("whoever has no token may download %s", async (name) => {
   const answer = await fetch(`${server.url}/-/${name}`);
   expect(answer.status).toBe(200);
   expect(answer.headers.get("Content-Disposition")).toBe(`attachment; filename="${name}"`);
-  expect(await answer.text()).toBe(readFileSync(fileOf(name), "utf8"));
+  expect(await answer.text()).toBe((await bundleProgram(name)).text);
 });
 
 test("the helper pushes under its own name", { tags: "sweep" }, async () => {

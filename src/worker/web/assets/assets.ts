@@ -1,9 +1,8 @@
 // The style sheet, the script and the icon of all pages. Their URLs contain a digest of what they
-// hold, so that browsers keep them for good. And the programs of `helper`, which users
-// download.
+// hold, so that browsers keep them for good. And the programs of `helper`, which users download.
 import { createHash } from "node:crypto";
-import lfsAgent from "./git-lfs-holdfast.cjs" with { type: "text" };
-import remoteHelper from "./git-remote-holdfast.cjs" with { type: "text" };
+import lfsAgent from "../../../../helper/dist/git-lfs-holdfast.cjs" with { type: "text" };
+import remoteHelper from "../../../../helper/dist/git-remote-holdfast.cjs" with { type: "text" };
 import script from "./script.js" with { type: "text" };
 import style from "./style.css" with { type: "text" };
 
