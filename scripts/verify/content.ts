@@ -1,6 +1,6 @@
 /** Checks of what the API tells about the files of a commit, and about its authors. */
 import { gunzipSync } from "node:zlib";
-import { languageOf } from "../../src/repository/tally/language.ts";
+import { languageOf } from "../../src/base/languages/language.ts";
 import { readPorcelain, spreadRanges } from "../../test/harness/blamed-lines.ts";
 import { listZip } from "../../test/harness/zip-entries.ts";
 import { type Comparison, defineApiCheck, listFiles, type ServedHistory } from "./served-history.ts";

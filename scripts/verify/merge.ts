@@ -1,13 +1,13 @@
 /** Compares merges of a real history's commits with git's. */
-import { fromHex } from "../../src/format/oid.ts";
-import { mergeCommits } from "../../src/repository/merge/merge-commits.ts";
-import { OpenRepository } from "../../src/repository/objects/open-repository.ts";
-import { NewObjects } from "../../src/repository/publish/new-objects.ts";
+import { fromHex } from "../../src/base/format/oid.ts";
+import { mergeCommits } from "../../src/object/merge/merge-commits.ts";
+import { OpenRepository } from "../../src/object/objects/open-repository.ts";
+import { NewObjects } from "../../src/object/push/new-objects.ts";
 import { git, gitBytes, tryGit } from "../../test/harness/git.ts";
 import { Random } from "../../test/harness/random.ts";
 import { ANYONE } from "../../test/harness/requester.ts";
-import { mergeByGit, outcomeOf } from "../../test/repository/merge/merge-outcome.ts";
-import { PushedRepository } from "../../test/repository/pushing.ts";
+import { mergeByGit, outcomeOf } from "../../test/object/merge/merge-outcome.ts";
+import { PushedRepository } from "../../test/object/pushing.ts";
 import { count, text } from "../options.ts";
 import { defineCheck } from "./check.ts";
 import { demandSame, showProgress } from "./report.ts";

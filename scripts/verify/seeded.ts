@@ -10,7 +10,7 @@ import { fuzz as runRounds, type FuzzTarget, repeatRound } from "../../test/fuzz
 import { PROTOCOL_TARGETS } from "../../test/fuzz/protocol-targets.ts";
 import { fuzzApi as callRoutes, listUntried } from "../../test/harness/fuzzed-api.ts";
 import "../../test/harness/read-at-least.ts";
-import { simulate } from "../../test/repository/simulation/run.ts";
+import { simulate } from "../../test/object/simulation/run.ts";
 import { UsageError } from "../command-line.ts";
 import { count, flag, text } from "../options.ts";
 import { defineCheck, SERVER } from "./check.ts";
@@ -26,7 +26,7 @@ number of calls, of injected faults, and of violations.`,
     seed: count("chooses that sample", 1),
   },
   async run({ tally, signal }, { scenario, sample, seed }) {
-    const file = "test/repository/faults/faults.test.ts";
+    const file = "test/object/faults/faults.test.ts";
     const args = ["vitest", "run", "--project", "node", "--disable-console-intercept=true", file];
     if (scenario !== undefined) args.push("-t", scenario);
     const env = { ...process.env, FAULTS: sample ? "some" : "all", FAULTS_SEED: String(seed) };

@@ -35,7 +35,7 @@ test("a bill is what was counted once, with what it causes later, by list prices
 });
 
 test("docs/cost.md tells every price", () => {
-  const page = readFileSync(join(PROJECT, "docs/cost.md"), "utf8");
+  const page = readFileSync(join(PROJECT, "docs/cost.md"), "utf8").replace(/ +/g, " ");
   for (const { what, dollars, per, included, page: source } of Object.values(PRICES)) {
     const told = per === 1 ? `$${dollars}` : `$${dollars} per ${per.toLocaleString("en-US")}`;
     expect(page).toContain(`| [${what}](${source}) | ${told} | ${included.toLocaleString("en-US")} |`);
@@ -43,7 +43,7 @@ test("docs/cost.md tells every price", () => {
 });
 
 test("what docs/cost.md tells in dollars is what the counts and prices say", () => {
-  const page = readFileSync(join(PROJECT, "docs/cost.md"), "utf8");
+  const page = readFileSync(join(PROJECT, "docs/cost.md"), "utf8").replace(/ +/g, " ");
   const text = formatOperations(readSamples(join(PROJECT, "docs/cost.csv")));
   const tables = text.split("\n\n").map((table) => table.split("\n").map((line) => line.trim().split(/ {2,}/)));
   const [month] = tables.filter(([head]) => head![0] === "a month");

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { deflateSync } from "node:zlib";
 import { build } from "esbuild";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
-import { type ObjectType, toTypeNumber } from "../../../src/format/object.ts";
+import { type ObjectType, toTypeNumber } from "../../../src/base/format/object.ts";
 import { PROJECT } from "../../../test/harness/build.ts";
 import { git, gitBytes } from "../../../test/harness/git.ts";
 import { hashObject } from "../../../test/harness/raw.ts";

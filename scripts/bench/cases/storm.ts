@@ -2,7 +2,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Limits } from "../../../src/format/configured-limits.ts";
+import type { Limits } from "../../../src/base/format/configured-limits.ts";
 import { chooseGit } from "../../../test/harness/chosen-git.ts";
 import { git, tryGit } from "../../../test/harness/git.ts";
 import { fetchCommand, type RawCommand, sendRaw } from "../../../test/harness/raw-fetch.ts";

@@ -2,7 +2,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { RepositoryEvent } from "../../../src/repository/state/repository-event.ts";
+import type { RepositoryEvent } from "../../../src/contract/log-events.ts";
 import { git } from "../../../test/harness/git.ts";
 import { type RawCommand, sendRaw } from "../../../test/harness/raw-fetch.ts";
 import { makeTempDir } from "../../../test/harness/temp-dir.ts";

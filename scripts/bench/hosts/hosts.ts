@@ -2,8 +2,8 @@
 import { rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Limits } from "../../../src/format/configured-limits.ts";
-import { QUIET_MS } from "../../../src/format/limits.ts";
+import type { Limits } from "../../../src/base/format/configured-limits.ts";
+import { QUIET_MS } from "../../../src/base/format/limits.ts";
 import { startApache } from "../../../test/harness/apache.ts";
 import { askApi } from "../../../test/harness/api.ts";
 import { git } from "../../../test/harness/git.ts";

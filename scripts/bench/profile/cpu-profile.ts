@@ -128,12 +128,12 @@ export async function startProfiling(port: number, intervalMicros: number): Prom
  * @param buildDir output of `wrangler deploy --outdir`: the Worker, its source map, its module
  * @param projectDir places are relative to it */
 export function locateFrames(profile: CpuProfile, buildDir: string, projectDir: string): CpuProfile {
-  const map = new SourceMap(JSON.parse(readFileSync(join(buildDir, "worker.js.map"), "utf8")) as never);
+  const map = new SourceMap(JSON.parse(readFileSync(join(buildDir, "main.js.map"), "utf8")) as never);
   const module = readdirSync(buildDir).find((name) => name.endsWith(".wasm"));
   const exports = module === undefined ? new Map<number, string>() : listExports(readFileSync(join(buildDir, module)));
   const locate = (frame: CallFrame): CallFrame => {
     if (frame.url.startsWith("wasm:")) return nameExport(frame, exports);
-    if (!frame.url.endsWith("worker.js") || frame.lineNumber < 0) return frame;
+    if (!frame.url.endsWith("main.js") || frame.lineNumber < 0) return frame;
     const entry = map.findEntry(frame.lineNumber, frame.columnNumber);
     if (!("originalSource" in entry)) return frame;
     const url = relative(projectDir, resolve(buildDir, entry.originalSource));

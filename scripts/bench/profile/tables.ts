@@ -5,7 +5,7 @@ import { type CpuProfile, IDLE, type ProfileNode, sumSelf } from "./cpu-profile.
 /** A function, and its cost from all callers. */
 interface FunctionCost {
   readonly name: string;
-  /** As editors take it: `src/store/refs/refs.ts:12`; empty without a source. */
+  /** As editors take it: `src/object/store/refs/refs.ts:12`; empty without a source. */
   readonly place: string;
   /** A folder of src, or the kind of foreign code. `workerd` is the runtime: C++, or its own
    * JavaScript. */
@@ -25,9 +25,9 @@ function findLayer(name: string, url: string): string {
   if (url.startsWith("wasm:")) return "wasm";
   if (url.includes("node_modules/")) return "node_modules";
   // The bundler's helper functions, which have no source.
-  if (url.endsWith("worker.js")) return "bundler";
+  if (url.endsWith("main.js")) return "bundler";
   if (name === "(garbage collector)" || name === "(program)") return name;
-  return /^src\/([^/]+)\//.exec(url)?.[1] ?? "workerd";
+  return /^src\/(\w+(?:\/[\w-]+)?)\//.exec(url)?.[1] ?? "workerd";
 }
 
 /** Sums up a profile's samples by function, sorted by own time, the most expensive first. Idle time

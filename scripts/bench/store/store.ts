@@ -1,7 +1,7 @@
 /** Git as a store of files that many people edit. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { QUIET_MS } from "../../../src/format/limits.ts";
-import type { RepositoryEvent } from "../../../src/repository/state/repository-event.ts";
+import { QUIET_MS } from "../../../src/base/format/limits.ts";
+import type { RepositoryEvent } from "../../../src/contract/log-events.ts";
 import { git } from "../../../test/harness/git.ts";
 import { count, counts, flag, parts } from "../../options.ts";
 import { allOf, type Bench, defineCase, rounds } from "../figures/bench.ts";

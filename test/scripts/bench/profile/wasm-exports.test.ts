@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { listExports } from "../../../../scripts/bench/profile/cpu-profile.ts";
-import module from "../../../../src/codec/holdfast.wasm";
+import module from "../../../../src/base/codec/holdfast.wasm";
 import { PROJECT } from "../../../harness/build.ts";
 
 test("the exported functions of the module are those that the engine lists", () => {
