@@ -7,13 +7,13 @@ import { pages } from "./bench/cases/pages.ts";
 import { follow, quick } from "./bench/cases/quick.ts";
 import { rest } from "./bench/cases/rest.ts";
 import { storm } from "./bench/cases/storm.ts";
-import { Bench, type Case, COMMON, INTERRUPTED } from "./bench/figures/bench.ts";
+import { Bench, type Case, COMMON } from "./bench/figures/bench.ts";
 import { readSamples, writeSamples } from "./bench/figures/sample.ts";
 import { formatAgreement, formatTable, toPercentiles } from "./bench/figures/table.ts";
 import { operations } from "./bench/operations/operations.ts";
 import { profile } from "./bench/profile/profile.ts";
 import { store } from "./bench/store/store.ts";
-import { UsageError } from "./command-line.ts";
+import { INTERRUPTED, MISUSED, UsageError } from "./command-line.ts";
 import { formatOptions, type Options, readOptions, type Values } from "./options.ts";
 
 const CASES: Readonly<Record<string, Case>> = {
@@ -87,5 +87,5 @@ try {
   else await run(one, readOptions(args, { ...one.options, ...COMMON }).values);
 } catch (error) {
   console.error(process.exitCode === INTERRUPTED ? "interrupted: nothing is kept" : (error as Error).message);
-  process.exitCode ||= error instanceof UsageError ? 2 : 1;
+  process.exitCode ||= error instanceof UsageError ? MISUSED : 1;
 }

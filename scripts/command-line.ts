@@ -18,7 +18,10 @@ export interface Words {
 }
 
 /** The exit status of a command that was called wrongly and did nothing. */
-const MISUSED = 2;
+export const MISUSED = 2;
+
+/** The exit status after an interrupt, as shells report SIGINT. */
+export const INTERRUPTED = 130;
 
 /** Runs a command with the options of its command line. `--help` anywhere in it prints the usage
  * instead. A UsageError prints one line and ends the process with status 2.

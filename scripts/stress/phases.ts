@@ -196,7 +196,7 @@ const KINDS = [
 
 /** Makes clones of every kind at once. Two of them continue: one is deepened to the whole history,
  * one fetches a missing blob. */
-export async function cloneCut(
+async function cloneCut(
   repository: StressedRepository,
   random: Random,
   { rounds }: { readonly rounds: number },

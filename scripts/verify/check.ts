@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { git } from "../../test/harness/git.ts";
 import { startServer } from "../../test/harness/server.ts";
 import { makeTempDir } from "../../test/harness/temp-dir.ts";
-import { readWords, UsageError } from "../command-line.ts";
+import { INTERRUPTED, MISUSED, readWords, UsageError } from "../command-line.ts";
 import { flag, formatOptions, type Option, type Options, readOptions, text, type Values } from "../options.ts";
 import { showProgress, Tally } from "./report.ts";
 import { reachServer, readUrl, Target } from "./target.ts";
@@ -91,9 +91,6 @@ interface Program {
   readonly fallback?: string;
 }
 
-/** Exit status after an interrupt, as shells report SIGINT. */
-const INTERRUPTED = 130;
-
 /** Runs the check that the command line names. The exit status is 0 if all is well, 1 if something
  * failed or is wrong, 2 if the check could not run. */
 export async function runProgram(program: Program): Promise<void> {
@@ -120,7 +117,7 @@ export async function runProgram(program: Program): Promise<void> {
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     console.error(error.message);
-    process.exitCode = 2;
+    process.exitCode = MISUSED;
   }
 }
 

@@ -65,7 +65,7 @@ compared with the git commands that give the same from a local repository.`,
 });
 
 /** A repository of one size: what is pushed first, and what after it. */
-export interface Size {
+interface Size {
   readonly files: number;
   /** Has the branches `main`, which is pushed first, and `next`, which is then pushed to `main`. */
   readonly subject: Subject;
@@ -75,7 +75,7 @@ export interface Size {
   readonly file: string;
 }
 
-export async function makeSize(files: number): Promise<Size> {
+async function makeSize(files: number): Promise<Size> {
   const subject = await makeNoise(files);
   const [file = ""] = (await git(subject.dir, "ls-tree", "-r", "--name-only", "main")).split("\n");
   await addCommit(subject, "next", file, noiseText("next"));
@@ -86,10 +86,10 @@ export async function makeSize(files: number): Promise<Size> {
 }
 
 /** What one host did, by work. */
-export type Works = (readonly [work: string, measures: Measures])[];
+type Works = (readonly [work: string, measures: Measures])[];
 
 /** Runs some works on each host and keeps the figures. */
-export async function noteWorks(
+async function noteWorks(
   { files }: Size,
   round: number,
   hosts: Hosts,
@@ -130,7 +130,7 @@ async function takeJourney({ dir }: Subject, host: Host, url: string): Promise<W
 }
 
 /** @throws Error if a clone does not have the last push */
-export async function checkFetched(dir: string, clone: string, url: string): Promise<void> {
+async function checkFetched(dir: string, clone: string, url: string): Promise<void> {
   const pushed = await git(dir, "rev-parse", "next");
   const fetched = await git(clone, "rev-parse", "origin/main");
   if (fetched !== pushed) throw new Error(`${pushed} was pushed to ${url}, but ${fetched} was fetched`);

@@ -71,7 +71,7 @@ async function push(subject: Subject, size: readonly [number, number], host: Hos
 }
 
 /** A route, and the git command that gives the same from a local repository. */
-export interface Route {
+interface Route {
   readonly name: string;
   /** Below `/api`. */
   readonly path: string;
@@ -116,7 +116,7 @@ export async function timeRequest(url: string): Promise<number> {
 }
 
 /** Where routes are called. */
-export interface Asked {
+interface Asked {
   /** The server's, without a trailing slash. */
   readonly origin: string;
   /** A local repository with the same content; null if only the API is measured. */

@@ -1,13 +1,11 @@
 /** The cases of the benchmark, and one run, which keeps the figures of the sides. */
+import { INTERRUPTED } from "../../command-line.ts";
 import { count, type Option, type Options, text, texts, type Values } from "../../options.ts";
 import { type Measures, type Sample, toSamples, type Work } from "./sample.ts";
 
 /** What one side does in a round. It measures one work or several, each once or (with many clients)
  * many times. */
 export type Turn = readonly [side: string, run: () => Promise<Iterable<readonly [Work, Measures]>>];
-
-/** The exit status after an interrupt, as shells report SIGINT. */
-export const INTERRUPTED = 130;
 
 /** One run of the benchmark. */
 export class Bench {

@@ -47,7 +47,7 @@ export async function startHoldfast(limits: Partial<Limits> = {}): Promise<Host>
  * @param url without a trailing slash
  * @param pid its process, if it runs on this machine and its CPU must be read
  * @throws Error if it does not answer, or needs another token */
-export async function openHoldfast(url: string, pid: number | null): Promise<Host> {
+async function openHoldfast(url: string, pid: number | null): Promise<Host> {
   await reachServer(url, "bench");
   const { status } = await request(`${url}/healthz`);
   if (status !== 200) throw new Error(`${url} is not a healthy Holdfast server: /healthz answered ${status}`);

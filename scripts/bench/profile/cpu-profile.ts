@@ -6,7 +6,7 @@ import { join, relative, resolve } from "node:path";
 import { Inspector, listTargets, type Target } from "../../../test/harness/inspector.ts";
 
 /** Where a function begins; line and column count from 0. */
-export interface CallFrame {
+interface CallFrame {
   readonly functionName: string;
   readonly scriptId: string;
   readonly url: string;

@@ -154,7 +154,7 @@ const API_SAVES = 10;
 const WARM_UP_SAVES = 1;
 
 /** Settings of all loops of a run. */
-export interface SavePlan {
+interface SavePlan {
   /** Saves by git in all rounds together, at least; shared out evenly among the writers. */
   readonly samples: number;
   readonly rounds: number;
@@ -175,7 +175,7 @@ interface Lane {
 }
 
 /** Saves of one shape, in each lane. */
-export interface Loop {
+interface Loop {
   /** Its name in the samples. */
   readonly phase: string;
   readonly edits: keyof typeof EDITS;
@@ -187,7 +187,7 @@ export interface Loop {
 
 /** Makes equal repositories on every host, and waits until all work for them is done.
  * @returns a function that opens the lanes of a shape */
-export async function openStores(
+async function openStores(
   hosts: Hosts,
   { repositories, files, branches, hasWorktree }: Omit<Shape, "writers"> & Pick<SavePlan, "hasWorktree">,
 ): Promise<(shape: Shape) => Promise<Lane[]>> {
@@ -247,7 +247,7 @@ async function waitForWorktree(url: string): Promise<void> {
 
 /** Runs loops round by round, so that the rounds of each are spread over the run. The lanes of a
  * loop alternate, so that they meet the same state of the machine. */
-export async function measureLoops(loops: readonly Loop[], plan: SavePlan, bench: Bench): Promise<void> {
+async function measureLoops(loops: readonly Loop[], plan: SavePlan, bench: Bench): Promise<void> {
   for (let round = 0; round <= plan.rounds; round++) {
     for (const loop of loops) {
       const { writers, files } = loop.shape;

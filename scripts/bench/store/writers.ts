@@ -71,7 +71,7 @@ export function pathOf(file: number, files: number): string {
 }
 
 /** One change of one file. */
-export interface Edit {
+interface Edit {
   /** The subject of its commit and a line of the file. Different for every save of a run. */
   readonly subject: string;
   readonly path: string;
