@@ -31,18 +31,24 @@ const wasmModules: Plugin = {
 // The Worker hands them out.
 await buildPrograms();
 
-/** They are imported as their texts, as esbuild does for `with { type: "text" }`. The suffix keeps
- * Vite's own handling of such files away. */
+/** The project's folder, without a slash at its end. */
+const PROJECT = new URL(".", import.meta.url).pathname.slice(0, -1);
+
+/** A module's file: Vite's cache of modules has ids that begin at the project's folder. */
+const toFile = (id: string): string => (id.startsWith(`${PROJECT}/`) ? id : PROJECT + id);
+
+/** Style sheet, script and programs are imported as their texts, as esbuild does for `with { type:
+ * "text" }`. The suffix keeps Vite's own handling of such files away. */
 const textModules: Plugin = {
   name: "text-modules",
   enforce: "pre",
   resolveId(source, importer) {
     const isText = /\.(?:css|c?js)$/.test(source) && importer?.includes("/src/worker/web/assets/") === true;
-    return isText ? `${join(dirname(importer), source)}.text` : undefined;
+    return isText ? `${join(dirname(toFile(importer)), source)}.text` : undefined;
   },
   load(id) {
     if (!id.endsWith(".text")) return undefined;
-    return `export default ${JSON.stringify(readFileSync(id.slice(0, -".text".length), "utf8"))};`;
+    return `export default ${JSON.stringify(readFileSync(toFile(id.slice(0, -".text".length)), "utf8"))};`;
   },
 };
 

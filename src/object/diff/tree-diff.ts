@@ -6,9 +6,9 @@ import type { EntryPlace, ObjectReader } from "../objects/object-reader.ts";
 import type { TimeSlice } from "../../base/pacing/time-slice.ts";
 import type { FileChange, FileVersion } from "./file-change.ts";
 
-/** The most directories that are compared, over all levels: a tree in which every level repeats the
- * next one many times expands without end. */
-const MAX_DIRECTORIES = 200_000;
+/** The most directories that are compared, over all levels, which takes a second: a tree in which
+ * every level repeats the next one many times expands without end. */
+const MAX_DIRECTORIES = 100_000;
 
 /** Bytes of the trees that are in memory together, unless those of one directory have more. */
 const GROUP_BYTES = 8 * 1024 * 1024;
@@ -117,6 +117,10 @@ class TreeComparison {
     let directories = 0;
     for (let level = [root]; level.length > 0; level = this.#level) {
       directories += level.length;
+      if (directories > MAX_DIRECTORIES) {
+        this.isTruncated = true;
+        return;
+      }
       this.#level = [];
       this.#directories = 0;
       for (const group of this.#divide(level)) {
@@ -124,8 +128,8 @@ class TreeComparison {
         if (this.#isFull) break;
       }
       this.#lookUp();
-      if (!this.#isFull && directories <= MAX_DIRECTORIES) continue;
-      this.isTruncated ||= this.#level.length > 0 || this.#isFull;
+      if (!this.#isFull) continue;
+      this.isTruncated = true;
       return;
     }
   }
