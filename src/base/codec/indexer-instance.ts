@@ -110,9 +110,10 @@ export class IndexerInstance {
   }
 }
 
-/** Linear memory never shrinks, and what is dropped stands until garbage is collected, which may be
- * minutes later. So one instance that grew beyond this is kept for the next large pack. */
-const SMALL_BYTES = 8 * 1024 * 1024;
+/** Linear memory of an instance that a small pack may have. Linear memory never shrinks, and what is
+ * dropped stands until garbage is collected, which may be minutes later. So one instance that grew
+ * beyond this is kept for the next large pack. */
+export const SMALL_INSTANCE_BYTES = 7 * 1024 * 1024;
 const MAX_SMALL_IDLE = 4;
 
 /** Instances not in use. */
@@ -148,7 +149,7 @@ export function takeInstance(module: WebAssembly.Module, isLarge: boolean): Inde
 export function returnInstance(module: WebAssembly.Module, instance: IndexerInstance): void {
   instance.readBack = () => 0;
   instance.pages = null;
-  if (bytesOf(instance) > SMALL_BYTES) {
+  if (bytesOf(instance) > SMALL_INSTANCE_BYTES) {
     if (bytesOf(instance) > IDLE_INDEXER.sizeBytes) large = { module, instance };
     return;
   }

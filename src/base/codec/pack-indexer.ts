@@ -135,7 +135,7 @@ export class PackIndexer {
     return this.#needsMemory || this.#value("isPaused") === 1;
   }
 
-  /** Whether `step` ended for lack of permission: it continues after `allow`. */
+  /** Whether `step` ended for lack of permission: after `allow` it must be called again. */
   get needsMemory(): boolean {
     return this.#needsMemory;
   }
@@ -144,7 +144,6 @@ export class PackIndexer {
    * @param maxBlobBytes from now on, deltas of larger blobs are requested as "large" */
   allow(maxBlobBytes: number = MAX_DELTA_BLOB_BYTES): void {
     this.#exports.indexer_allow(maxBlobBytes);
-    this.#needsMemory = false;
   }
 
   /** The entries read so far; of the last one only the start may be there. */

@@ -1,4 +1,4 @@
-import { IDLE_INDEXER } from "../../base/codec/indexer-instance.ts";
+import { IDLE_INDEXER, SMALL_INSTANCE_BYTES } from "../../base/codec/indexer-instance.ts";
 import { LARGE_MEMORY_BYTES } from "../../base/format/limits.ts";
 import { ISOLATE_MEMORY, type Lease, type MemoryBudget, type Spare } from "../../base/pacing/memory-budget.ts";
 
@@ -13,8 +13,8 @@ const MIB = 1024 * 1024;
 const SMALL_PUSH_BYTES = 8 * MIB;
 const LARGE_PUSH_BYTES = 26 * MIB;
 
-/** Bytes of the module above which a push needs the large part, besides its writer's memory. */
-const SMALL_MODULE_BYTES = 7 * MIB;
+/** Bytes of a large push's module above which it needs the large part, besides its writer's
+ * memory. */
 const LARGE_MODULE_BYTES = 15 * MIB;
 
 /** A pack with more objects will need larger tables than that. */
@@ -43,7 +43,7 @@ export class PushMemory {
    * @throws GitError "unavailable" */
   static async take(isSmall: boolean, budget = ISOLATE_MEMORY): Promise<PushMemory> {
     const common = await budget.take(isSmall ? SMALL_PUSH_BYTES : LARGE_PUSH_BYTES);
-    return new PushMemory(budget, common, isSmall ? SMALL_MODULE_BYTES : LARGE_MODULE_BYTES);
+    return new PushMemory(budget, common, isSmall ? SMALL_INSTANCE_BYTES : LARGE_MODULE_BYTES);
   }
 
   /** Whether this push has the large part. */

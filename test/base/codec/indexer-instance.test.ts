@@ -1,8 +1,13 @@
-import "../../../src/object/push/push-memory.ts";
 import { afterEach, expect, test } from "vitest";
 import wasm from "../../../src/base/codec/holdfast.wasm";
-import { IDLE_INDEXER, returnInstance, takeInstance } from "../../../src/base/codec/indexer-instance.ts";
+import {
+  IDLE_INDEXER,
+  returnInstance,
+  SMALL_INSTANCE_BYTES,
+  takeInstance,
+} from "../../../src/base/codec/indexer-instance.ts";
 import { MAX_INDEX_BYTES } from "../../../src/base/format/limits.ts";
+import { PushMemory } from "../../../src/object/push/push-memory.ts";
 import { ISOLATE_MEMORY } from "../../../src/base/pacing/memory-budget.ts";
 
 const MIB = 1024 * 1024;
@@ -38,4 +43,18 @@ test("an instance that waits counts as taken, and makes way for what needs its m
   const leases = [await ISOLATE_MEMORY.takeLarge(), await ISOLATE_MEMORY.take(40 * MIB)];
   expect(IDLE_INDEXER.sizeBytes).toBe(0);
   for (const lease of leases) lease.free();
+});
+
+test("no small pack gets an instance for which it would have to take the large part of memory", async () => {
+  const memory = await PushMemory.take(true);
+  for (const more of [0, 65_536]) {
+    const instance = takeInstance(wasm, false);
+    const { buffer } = instance.exports.memory;
+    instance.exports.memory.grow((SMALL_INSTANCE_BYTES + more - buffer.byteLength) / 65_536);
+    returnInstance(wasm, instance);
+    const next = takeInstance(wasm, false);
+    expect(next === instance).toBe(more === 0);
+    expect(memory.outgrows(next.exports.memory.buffer.byteLength, 0)).toBe(false);
+  }
+  memory.free();
 });
