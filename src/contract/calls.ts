@@ -302,7 +302,7 @@ export function newClient<Client extends object>(
 ): Client {
   const method = (name: keyof Client & string) => async (argument: unknown) => {
     const outcome = await send(name, argument);
-    if (outcome.kind === "unknown-repository") throw new GitError("not-found", { what: "repository" });
+    if (outcome.kind === "unknown-repository") throw new GitError("not-found", { subject: "repository" });
     noteAmbiguities(outcome.ambiguities);
     if (outcome.kind === "failed") throw new GitError(outcome.code, outcome.data);
     return outcome.value;

@@ -24,59 +24,6 @@ export interface BranchAnswer<Kind extends string> {
   readonly dryRun: boolean;
 }
 
-/** Why a path could not be merged. */
-export type ConflictKind =
-  /** Both sides changed the same lines. */
-  | "content"
-  /** Both sides added the file, with different contents. */
-  | "add/add"
-  /** Both sides changed a binary file. */
-  | "binary"
-  /** Both sides changed a file that is too large to be merged. */
-  | "too large"
-  /** Both sides changed the mode. */
-  | "mode"
-  /** Both sides changed a symbolic link. */
-  | "symlink"
-  /** Both sides changed a gitlink. */
-  | "submodule"
-  /** One side deleted what the other changed. */
-  | "modify/delete"
-  /** One side has a file where the other has a directory. */
-  | "file/directory"
-  /** The sides have different types of file. */
-  | "distinct types"
-  /** One side deleted what the other renamed. */
-  | "rename/delete"
-  /** The sides renamed a file to different paths. */
-  | "rename/rename"
-  /** A renamed file that is in conflict itself collides with another one. */
-  | "rename collides"
-  /** One side put a file into a directory that the other renamed. */
-  | "file location"
-  /** A path is taken where a file should follow its renamed directory. */
-  | "directory rename in the way"
-  /** Several files would follow their renamed directories to one path. */
-  | "directory rename collision"
-  /** A directory's files were renamed to several directories, none of which got most. */
-  | "directory rename split";
-
-/** Some lines of a side. */
-export interface HunkLines {
-  /** The first line, counted from 1. If there are none, the line before which they would be. */
-  readonly start: number;
-  readonly count: number;
-  /** Text, cut when it is long. */
-  readonly text: string;
-}
-
-/** Lines that both sides changed. */
-export interface Hunk {
-  readonly base: HunkLines;
-  readonly ours: HunkLines;
-  readonly theirs: HunkLines;
-}
-
 /** A merge into a branch. */
 export interface MergeRequest extends BranchRequest {
   /** Text, a revision: what is merged. With `source`, how messages name it. */
@@ -100,25 +47,6 @@ export type MergeKind =
   | "fast-forward"
   /** The branch already contains the head. */
   | "up-to-date";
-
-/** A path that could not be merged, as the API shows it: paths as text, ids in hex. */
-export interface ShownConflict {
-  readonly path: string;
-  readonly kind: ConflictKind;
-  readonly related: string[];
-  readonly base: ShownVersion | null;
-  readonly ours: ShownVersion | null;
-  readonly theirs: ShownVersion | null;
-  readonly hunks: readonly Hunk[];
-  /** Whether there are more hunks, or more of their text. */
-  readonly truncated: boolean;
-}
-
-/** What one of the three trees has at a path. */
-export interface ShownVersion {
-  readonly mode: string;
-  readonly oid: string;
-}
 
 /** The common part of a pick and a revert. */
 export interface PickRequest extends BranchRequest {

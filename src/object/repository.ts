@@ -106,7 +106,7 @@ export class Repository implements FetchSource, PushTarget, FamilyMember {
       const isNew = state.tables === null;
       // Checked here, where the push already counts as running: until it ends, the name stays
       // reserved.
-      if (isNew && !(await this.admitsPush())) throw new GitError("not-found", { what: "repository" });
+      if (isNew && !(await this.admitsPush())) throw new GitError("not-found", { subject: "repository" });
       const result = await new ReceivePack(state, request).run();
       if (isNew && state.tables !== null) await announceNow(state);
       return result;

@@ -123,7 +123,7 @@ export function authorise(caller: Caller, needed: Right, target: Target): void {
   if (may(caller, needed, target)) return;
   const right = rightOf(caller, target);
   if (caller.kind === "anonymous") throw new GitError("unauthenticated", { what: "token" });
-  if (right === null) throw new GitError("not-found", { what: "repository" });
+  if (right === null) throw new GitError("not-found", { subject: "repository" });
   throw new GitError("forbidden", { what: "this", reason: `it needs the right '${needed}', and yours is '${right}'` });
 }
 

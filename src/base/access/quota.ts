@@ -1,9 +1,8 @@
 // How much a repository may hold. The registry stores the limits and each owner's usage; the
 // repository's object checks pushes against them.
-import { GitError } from "../format/errors.ts";
+import { GitError, type LimitKind } from "../format/errors.ts";
 import type { Limits } from "../format/configured-limits.ts";
 import { NO_LIMIT } from "../format/limits.ts";
-import type { LimitKind } from "../format/too-large.ts";
 
 /** Limits of a repository, or of all repositories of an owner; null: not set. */
 export interface Quota {

@@ -54,15 +54,15 @@ export function explainRefusal({ code, detail, oid, offset, value, limits }: Ref
     case 11:
       return new GitError("too-large", { what: "delta chain", limit: limits.maxDeltaDepth, actual: value });
     case 12:
-      return new GitError("sha1-collision", { oid });
+      return new GitError("sha1-collision", { oid: oid! });
     case 13:
       return new GitError("bad-object", {
-        oid,
-        id: FSCK_MESSAGES[detail],
+        oid: oid!,
+        id: FSCK_MESSAGES[detail]!,
         reason: explainFinding(FSCK_MESSAGES[detail]!),
       });
     case 14:
-      return new GitError("wrong-type", { oid, expected: fromTypeNumber(value), actual: fromTypeNumber(detail) });
+      return new GitError("wrong-type", { oid: oid!, expected: fromTypeNumber(value), actual: fromTypeNumber(detail) });
     case 15:
       return corrupt("it ends too early");
     case 17:

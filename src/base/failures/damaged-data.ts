@@ -29,7 +29,7 @@ export function whenDamaged(error: unknown): GitError | null {
     const reason =
       `it does not open (${error.message}): the disk is full, or the database is damaged ` +
       "and must be brought back from a backup; the server's log has more";
-    return new GitError("unavailable", { what: "database", reason }, { cause: error });
+    return new GitError("unavailable", { subject: "database", reason }, { cause: error });
   }
   const found = TOLD.exec(error.message);
   if (found === null) return null;

@@ -1,10 +1,4 @@
-import { GitError } from "./errors.ts";
-
-/** What was exceeded, where that decides what the client can do next. Of one pack (`pack`): its
- * history can come in parts. Of one object (`object`) or of what is stored (`quota`): no smaller
- * push helps. It is `limitKind` in the data of "too-large". */
-export const LIMIT_KINDS = ["pack", "object", "quota"] as const;
-export type LimitKind = (typeof LIMIT_KINDS)[number];
+import { GitError, type LimitKind } from "./errors.ts";
 
 /** The failure of a pack that is too large as a whole. */
 export function packTooLarge(what: string, limit: number, actual: number): GitError {

@@ -169,7 +169,7 @@ function find(log: ToldLog, id: string): Webhook {
 
 /** @throws GitError "not-found" when the log is gone */
 function tableOf({ webhooks: table }: ToldLog): WebhookTable {
-  if (table === null) throw new GitError("not-found", { what: "repository" });
+  if (table === null) throw new GitError("not-found", { subject: "repository" });
   return table;
 }
 

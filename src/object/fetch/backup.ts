@@ -36,5 +36,5 @@ export async function checkRestore(
   if (other === undefined && there.names.length === wanted.size) return true;
   const reason =
     other === undefined ? "it has only some of the backup's refs" : `it has other refs, such as ${decodeText(other)}`;
-  throw new GitError("conflict", { what: "repository", reason });
+  throw new GitError("conflict", { subject: "repository", reason });
 }

@@ -54,7 +54,7 @@ export async function withBranch<T>(
 
 async function ask(repository: RepositoryState, { repository: source, branch }: ForeignBranch): Promise<SharedHistory> {
   const { platform, tables } = repository;
-  if (tables === null) throw new GitError("not-found", { what: "repository" });
+  if (tables === null) throw new GitError("not-found", { subject: "repository" });
   // Whatever comes of it, the pins are looked at again.
   unpinLater(repository, source, UNPIN_AFTER_MS);
   const request = { holder: platform.id, version: nextPinVersion(), branch, haves: namesOf(tables) };

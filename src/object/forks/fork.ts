@@ -59,7 +59,7 @@ export async function fork(repository: RepositoryState, request: ForkRequest): P
 
 async function beginAt({ platform }: RepositoryState, { parent }: ForkRequest): Promise<ForkOrigin> {
   const origin = await platform.family.open(parent).beginFork(platform.id, nextPinVersion());
-  if (origin === "missing") throw new GitError("not-found", { what: "repository" });
+  if (origin === "missing") throw new GitError("not-found", { subject: "repository" });
   if (origin === "overtaken") {
     throw new GitError("unavailable", { what: "the fork", reason: "a later request came before; try again" });
   }

@@ -1,5 +1,5 @@
 import type { Versions } from "./merged-path.ts";
-import type { ConflictKind, Hunk } from "../../contract/merges.ts";
+import type { ConflictKind, Hunk } from "../../base/format/conflict.ts";
 
 /** A path that could not be merged. */
 export interface Conflict {

@@ -4,7 +4,7 @@ import { GitError } from "../../base/format/errors.ts";
 import { toHex } from "../../base/format/oid.ts";
 import type { Conflict } from "./conflict.ts";
 import type { Version } from "./merged-path.ts";
-import type { ShownConflict, ShownVersion } from "../../contract/merges.ts";
+import type { ShownConflict, ShownVersion } from "../../base/format/conflict.ts";
 
 /** The most conflicts that are reported. */
 const MAX_CONFLICTS = 1_000;

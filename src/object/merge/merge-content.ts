@@ -4,7 +4,7 @@ import { FILE_MODE, GITLINK_MODE, SYMLINK_MODE } from "../../base/format/tree.ts
 import { mergeLines, type MergedLines } from "../diff/merge-lines.ts";
 import type { LineRange } from "../diff/merged-text.ts";
 import { linesBytes, splitLines, type TextLines } from "../../base/lines/text-lines.ts";
-import type { ConflictKind, Hunk, HunkLines } from "../../contract/merges.ts";
+import type { ConflictKind, Hunk, HunkLines } from "../../base/format/conflict.ts";
 import type { MergeAttributes, MergeDriver } from "./merge-attributes.ts";
 import type { MergeObjects } from "./merge-objects.ts";
 import type { Version } from "./merged-path.ts";

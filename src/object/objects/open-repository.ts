@@ -85,6 +85,6 @@ export class OpenRepository {
 }
 
 function tablesOf({ tables }: RepositoryState): Tables {
-  if (tables === null) throw new GitError("not-found", { what: "repository" });
+  if (tables === null) throw new GitError("not-found", { subject: "repository" });
   return tables;
 }

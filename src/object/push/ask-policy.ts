@@ -126,7 +126,7 @@ export class PolicyCheck {
 
 /** Whether an error says that the policy did not answer. */
 export function isPolicyFailure({ code, data }: GitError): boolean {
-  return code === "unavailable" && data["what"] === "policy";
+  return code === "unavailable" && data.subject === "policy";
 }
 
 async function askPolicy(
@@ -157,7 +157,7 @@ async function askPolicy(
     return await Promise.race([ask(), late]);
   } catch (cause) {
     const reason = `${(cause as Error).message}; nothing has changed`;
-    throw new GitError("unavailable", { what: "policy", reason }, { cause });
+    throw new GitError("unavailable", { subject: "policy", reason }, { cause });
   } finally {
     clearTimeout(timer);
   }

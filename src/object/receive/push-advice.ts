@@ -1,5 +1,4 @@
-import type { GitError } from "../../base/format/errors.ts";
-import type { LimitKind } from "../../base/format/too-large.ts";
+import { type GitError, isGitError } from "../../base/format/errors.ts";
 import { isNullOid } from "../../base/format/oid.ts";
 import type { RefCommand } from "../../contract/push.ts";
 
@@ -14,7 +13,7 @@ const PLAIN_NAME = /^[\w][\w./-]*$/;
  * @param url of the repository
  * @returns nothing for any other error */
 export function adviseLargePush(error: GitError | null, url: string, commands: readonly RefCommand[]): string[] {
-  if (error?.code !== "too-large" || error.data["limitKind"] !== ("pack" satisfies LimitKind)) return [];
+  if (!isGitError(error, "too-large") || error.data.limitKind !== "pack") return [];
   return [
     "This push is too large for one request. It can come in steps, which go on after a cut:",
     `    curl -fo ~/git-remote-holdfast ${new URL(url).origin}/-/git-remote-holdfast && chmod +x ~/git-remote-holdfast`,

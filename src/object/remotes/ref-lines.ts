@@ -73,7 +73,7 @@ export function isShallow(role: RemoteRole): GitError {
 export function explainRemote(role: RemoteRole, error: unknown): string {
   if (!isGitError(error)) return `an error of this server: ${String(error)}`;
   // The packets' reader knows requests only.
-  if (error.code === "bad-request") return `the ${role}'s answer is malformed: ${String(error.data["reason"])}`;
+  if (error.code === "bad-request") return `the ${role}'s answer is malformed: ${String(error.data.reason)}`;
   return error.message;
 }
 

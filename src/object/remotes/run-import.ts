@@ -322,7 +322,7 @@ class ImportRun {
   /** @throws GitError "not-found" when the repository was deleted */
   get #tables(): Tables {
     const { tables } = this.#state;
-    if (tables === null) throw new GitError("not-found", { what: "repository" });
+    if (tables === null) throw new GitError("not-found", { subject: "repository" });
     return tables;
   }
 }

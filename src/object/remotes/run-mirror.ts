@@ -303,7 +303,7 @@ class MirrorRun {
 
   get #tables(): Tables {
     const { tables } = this.#state;
-    if (tables === null) throw new GitError("not-found", { what: "repository" });
+    if (tables === null) throw new GitError("not-found", { subject: "repository" });
     return tables;
   }
 }

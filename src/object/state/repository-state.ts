@@ -191,7 +191,7 @@ export class RepositoryState {
     f: (tables: Tables) => { result: T; isKept: boolean },
     prepared: Tables | null = null,
   ): T {
-    if (this.isDeleted) throw new GitError("not-found", { what: "repository" });
+    if (this.isDeleted) throw new GitError("not-found", { subject: "repository" });
     const record = { ...this.#record, createdMs: this.createdMs || Date.now(), fsck: fsck ?? this.fsck };
     let { tables } = this;
     this.#advertised = null;
@@ -222,7 +222,8 @@ export class RepositoryState {
 
   /** @throws GitError "unavailable" while the repository is being made as a fork */
   #checkCreation(): void {
-    if (this.holds.has("pin")) throw new GitError("unavailable", { what: "repository", reason: "it is being forked" });
+    if (this.holds.has("pin"))
+      throw new GitError("unavailable", { subject: "repository", reason: "it is being forked" });
   }
 
   /** Creates the repository without any ref.

@@ -119,7 +119,7 @@ async function forgetLost(
   parts: readonly StoredPart[],
   error: unknown,
 ): Promise<void> {
-  const failed = isGitError(error, "storage-failed") ? parts.find(({ key }) => key === error.data["key"]) : undefined;
+  const failed = isGitError(error, "storage-failed") ? parts.find(({ key }) => key === error.data.key) : undefined;
   if (failed === undefined) return;
   // If the bucket does not say that it is gone, it may be readable the next time.
   const isLost = await chunks.stat(failed.key).then(

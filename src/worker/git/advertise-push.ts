@@ -39,7 +39,7 @@ export async function advertiseReceivePack(
 /** Refuses a push to an unknown name where pushes do not create repositories. */
 export function noCreation(): GitError {
   const reason = "pushes do not create repositories here: create it with POST /api/repos first";
-  return new GitError("not-found", { what: "repository", reason });
+  return new GitError("not-found", { subject: "repository", reason });
 }
 
 /** Answers a push during which the repository's object ended before it could report. Full storage

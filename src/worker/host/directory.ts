@@ -202,7 +202,7 @@ export class NamedRepository {
     }
     await unread.body?.cancel();
     if (route !== null) await this.#checkLost(route);
-    throw new GitError("unavailable", { what: "repository", reason: "it is being deleted; push again" });
+    throw new GitError("unavailable", { subject: "repository", reason: "it is being deleted; push again" });
   }
 
   /** The repository's client for the REST API. @see newClient */

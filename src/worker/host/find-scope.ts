@@ -23,7 +23,7 @@ export async function findScope(
   }
   const name = parseRepositoryName(owner, repository);
   const entry = name === null ? null : await registryOf(env).read(name);
-  if (entry === null) throw new GitError("not-found", { what: "repository" });
+  if (entry === null) throw new GitError("not-found", { subject: "repository" });
   authorise(await caller(), needed, entry);
   return { repositoryId: entry.id };
 }

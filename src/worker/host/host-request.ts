@@ -59,7 +59,7 @@ export class HostRequest {
   /** Opens the named repository for this request, if the caller has the needed right.
    * @throws GitError "not-found" for an invalid name (null), and as `authorise` */
   async open(name: RepositoryName | null, needed: Right): Promise<NamedRepository> {
-    if (name === null) throw new GitError("not-found", { what: "repository" });
+    if (name === null) throw new GitError("not-found", { subject: "repository" });
     this.#repository = new NamedRepository(this.env, name, needed, await this.asker(), this.timings);
     await this.#repository.admit();
     return this.#repository;

@@ -21,7 +21,7 @@ export async function watchingDamage<T>(id: string, ask: () => Promise<T>): Prom
     return answer;
   } catch (thrown) {
     const error = explainFailure(thrown);
-    const isUnopened = isGitError(error, "unavailable") && error.data["what"] === "database";
+    const isUnopened = isGitError(error, "unavailable") && error.data.subject === "database";
     if ((isUnopened || isGitError(error, "damaged-data")) && damaged.size < MAX_DAMAGED) damaged.add(id);
     throw error;
   }

@@ -10,7 +10,7 @@ import type { RepositoryClient } from "../../contract/calls.ts";
  * @throws GitError @see Deployment.listen */
 export async function openListener(request: HostRequest, name: RepositoryName | null): Promise<Listener> {
   const socket = await (await request.open(name, "read")).listen();
-  if (socket === null) throw new GitError("not-found", { what: "repository" });
+  if (socket === null) throw new GitError("not-found", { subject: "repository" });
   return new RepositoryListener(socket, async (needed) => {
     // A request of its own, since the caller's right may have ended.
     const repository = await request.again().open(name, needed);

@@ -86,11 +86,11 @@ async function findRelative(
   const [relative, ...others] = found.filter((entry) => may(caller, "read", entry));
   if (relative === undefined) {
     const reason = `${name === null ? owner : `${owner}/${name}`} is not of its family`;
-    throw new GitError("not-found", { what: "repository", reason });
+    throw new GitError("not-found", { subject: "repository", reason });
   }
   if (others.length === 0) return relative;
   const reason = `${owner} has several; name one as owner/repository:branch`;
-  throw new GitError("ambiguous", { what: "repository", actual: owner, reason });
+  throw new GitError("ambiguous", { subject: "repository", actual: owner, reason });
 }
 
 /** A repository as a caller sees it: what it is a fork of may be hidden. */

@@ -21,7 +21,7 @@ export async function explainRepository(
   try {
     const name = parseRepositoryName(owner, repository);
     const found = name === null ? null : await find(name);
-    if (found === null) throw new GitError("not-found", { what: "repository" });
+    if (found === null) throw new GitError("not-found", { subject: "repository" });
     return textResponse(200, `git clone ${new URL(req.url).origin}/${found.owner}/${found.name}.git`, VARY);
   } catch (error) {
     return errorResponse(error);

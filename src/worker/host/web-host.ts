@@ -22,7 +22,7 @@ export function newWebHost(request: HostRequest, codec: WebHost["reading"]["code
     openPlace: async (owner, repository, needed: Right, noteAmbiguities: (found: Ambiguities) => void) => {
       const opened = await request.open(parseRepositoryName(owner, repository), needed);
       const { place } = opened;
-      if (place === null) throw new GitError("not-found", { what: "repository" });
+      if (place === null) throw new GitError("not-found", { subject: "repository" });
       const { name, visibility, right, isFormer } = place;
       return { owner: place.owner, name, visibility, right, isFormer, client: opened.client(noteAmbiguities) };
     },

@@ -96,7 +96,7 @@ async function noteChange(client: RepositoryClient, before: RepositoryEntry, aft
 
 /** The error for a repository that is not there. */
 export function notFound(): GitError {
-  return new GitError("not-found", { what: "repository" });
+  return new GitError("not-found", { subject: "repository" });
 }
 
 /** The error for a name that is refused. */

@@ -110,7 +110,7 @@ export function indexPack(pack: Uint8Array, feeding: Feeding = {}): Indexed {
       }
       // No sample has such a delta, but a damaged one may claim to be one.
       // `repository/large-deltas` handles these requests.
-      if (need.kind === "large") throw new GitError("too-large", { what: "object (bytes)" });
+      if (need.kind === "large") throw new GitError("too-large", { what: "object (bytes)", limit: 0 });
       const oid = toHex(need.oid);
       const base = feeding.stored?.find((object) => object.oid === oid);
       if (base === undefined) indexer.lack(need.entry);

@@ -35,7 +35,7 @@ function refusalOf(pack: Uint8Array, feeding: Feeding = {}): { code: string; dat
       try {
         indexPack(pack, { pieceBytes, ...feeding });
       } catch (error) {
-        if (isGitError(error)) return { code: error.code, data: error.data };
+        if (isGitError(error)) return { code: error.code, data: { ...error.data } };
         throw error;
       }
       return { code: "accepted", data: {} };

@@ -29,7 +29,7 @@ const commit = makeCommit(tree, [first.commit.oid], "pointer\n");
 async function ask(world: World, name: CallName, argument: unknown): Promise<unknown> {
   const outcome = await world.repository.repository.call(name, argument, ANYONE);
   if (outcome.kind === "failed") throw new GitError(outcome.code, outcome.data);
-  if (outcome.kind === "unknown-repository") throw new GitError("not-found", { what: "repository" });
+  if (outcome.kind === "unknown-repository") throw new GitError("not-found", { subject: "repository" });
   return outcome.value;
 }
 

@@ -62,7 +62,7 @@ export function call(name: CallName, argument: unknown, ...done: readonly string
     name,
     async run({ repository }) {
       const outcome = await repository.repository.call(name, argument, ANYONE);
-      if (outcome.kind === "unknown-repository") throw new GitError("not-found", { what: "repository" });
+      if (outcome.kind === "unknown-repository") throw new GitError("not-found", { subject: "repository" });
       if (outcome.kind === "failed" && !done.includes(outcome.code)) throw new GitError(outcome.code, outcome.data);
     },
   };

@@ -149,7 +149,7 @@ export class Author extends Client {
       async (repository) => {
         const outcome = await repository.call(name, argument, ANYONE);
         if (outcome.kind === "failed") throw new GitError(outcome.code, outcome.data);
-        if (outcome.kind === "unknown-repository") throw new GitError("not-found", { what: "repository" });
+        if (outcome.kind === "unknown-repository") throw new GitError("not-found", { subject: "repository" });
         return outcome.value;
       },
       (answer) => onAnswer(answer.kind === "done" ? ((answer.value ?? {}) as T) : null),

@@ -200,7 +200,7 @@ function refError({ name, refusal }: RefusedRef): GitError {
       return new GitError("forbidden", { what: "this restore", reason });
     case "stale":
     case "conflict":
-      return new GitError("conflict", { what: "repository", reason });
+      return new GitError("conflict", { subject: "repository", reason });
     default:
       return new GitError("invalid", { what: "bundle", reason });
   }

@@ -1,9 +1,8 @@
 import { z } from "@hono/zod-openapi";
 import { HTTPException } from "hono/http-exception";
-import { GitError, isGitError } from "../../../base/format/errors.ts";
+import { GitError, isGitError, LIMIT_KINDS } from "../../../base/format/errors.ts";
 import { logFailure } from "../../../base/format/failure-log.ts";
 import { statusOf } from "../../../base/format/http-status.ts";
-import { LIMIT_KINDS } from "../../../base/format/too-large.ts";
 import { explainFailure } from "../../../base/failures/known-failures.ts";
 import { json } from "./schemas.ts";
 
@@ -87,16 +86,18 @@ export function failures<Status extends number = never>(...further: Status[]) {
   };
 }
 
-function describe({ code, message, data }: GitError): Record<string, unknown> {
-  const { field, limitKind, conflicts, conflictCount } = data;
+function describe(error: GitError): Record<string, unknown> {
+  const { code, message, data } = error;
   return {
     code,
     message,
-    field,
-    limitKind,
-    conflicts,
-    conflictCount,
-    actual: code === "stale" ? data["actual"] : undefined,
+    field: data.field,
+    ...(isGitError(error, "too-large") && { limitKind: error.data.limitKind }),
+    ...(isGitError(error, "conflict") && {
+      conflicts: error.data.conflicts,
+      conflictCount: error.data.conflictCount,
+    }),
+    ...(isGitError(error, "stale") && { actual: error.data.actual }),
   };
 }
 
@@ -111,7 +112,7 @@ export function answerError(thrown: unknown): Response {
   if (status >= 500) logFailure(error);
   const body = isGitError(error) && status !== 500 ? describe(error) : { code: "internal", message: "internal error" };
   const headers = new Headers({ "Cache-Control": "no-store" });
-  const retryAfterMs = isGitError(error) ? error.data["retryAfterMs"] : undefined;
+  const retryAfterMs = isGitError(error) ? error.data.retryAfterMs : undefined;
   // Not Basic: browsers would ask the reader of a page for a password.
   if (status === 401) headers.set("WWW-Authenticate", 'Bearer realm="Holdfast"');
   if (typeof retryAfterMs === "number") headers.set("Retry-After", String(Math.ceil(retryAfterMs / 1000)));

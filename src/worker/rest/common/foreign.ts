@@ -22,7 +22,7 @@ export function familyOf(context: Context<RestEnv>): Family {
     const { owner, repo } = context.req.param() as { owner: string; repo: string };
     const name = parseRepositoryName(owner, repo);
     const found = name === null ? null : await registry.read(name);
-    if (found === null) throw new GitError("not-found", { what: "repository" });
+    if (found === null) throw new GitError("not-found", { subject: "repository" });
     return found;
   };
   return { registry, entry };

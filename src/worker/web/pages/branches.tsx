@@ -36,7 +36,7 @@ export async function createBranch(context: PageContext): Promise<Response> {
   const [name, from] = [form.get("name") ?? "", form.get("from") ?? ""].map((text) => text.trim());
   try {
     const encoded = encodeText(name!);
-    if (!isPushableRefName(`refs/heads/${encoded}`, false)) throw new GitError("bad-ref-name", { name });
+    if (!isPushableRefName(`refs/heads/${encoded}`, false)) throw new GitError("bad-ref-name", { name: name! });
     await context.get("repository").createBranch({ name: encoded, startPoint: from || "HEAD" });
     return context.redirect(pathUrl(context.get("place"), "tree", branchRev(encoded), ""), 303);
   } catch (error) {

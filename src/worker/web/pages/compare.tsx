@@ -5,7 +5,7 @@ import { statusOf } from "../../../base/format/http-status.ts";
 import { isHexOid } from "../../../base/format/oid.ts";
 import { type Family, type Foreign, parseRange, type Range, relate, type Relation } from "../../shared/comparison.ts";
 import type { ComparePage } from "../../../contract/pages.ts";
-import type { ShownConflict } from "../../../contract/merges.ts";
+import type { ShownConflict } from "../../../base/format/conflict.ts";
 import { CommitList } from "../parts/commit-list.tsx";
 import { toHtml } from "../parts/html.ts";
 import { MergeForm, type TypedMerge } from "../parts/merge-form.tsx";
@@ -82,7 +82,7 @@ export async function mergeCompared(context: PageContext): Promise<Response> {
     });
   } catch (error) {
     if (!isGitError(error) || error.code === "unauthenticated" || statusOf(error.code) >= 500) throw error;
-    const conflicts = (error.data["conflicts"] ?? []) as readonly ShownConflict[];
+    const conflicts = error.code === "conflict" ? (error.data.conflicts ?? []) : [];
     return showRange(context, range, { status: statusOf(error.code), reason: error.message, conflicts, typed });
   }
   return context.redirect(pathUrl(place, "commits", range.base, ""), 303);
@@ -264,7 +264,7 @@ function familyOf(context: PageContext): Family {
   const { registry } = context.get("host");
   const entry = async () => {
     const found = await registry.read(context.get("place"));
-    if (found === null) throw new GitError("not-found", { what: "repository" });
+    if (found === null) throw new GitError("not-found", { subject: "repository" });
     return found;
   };
   return { registry, entry };

@@ -27,7 +27,7 @@ export async function rawPage(context: PageContext): Promise<Response> {
     case "unchanged":
       return new Response(null, { status: 304, headers: answer.headers });
     case "precondition-failed":
-      throw new GitError("stale", { what: "file" });
+      throw new GitError("stale", { what: "file", expected: request.headers.get("If-Match"), actual: oid });
     case "unsatisfiable":
       return new Response(null, { status: 416, headers: answer.headers });
     case "bytes":

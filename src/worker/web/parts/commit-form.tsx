@@ -4,7 +4,7 @@ import { GitError, isGitError } from "../../../base/format/errors.ts";
 import { isHexOid } from "../../../base/format/oid.ts";
 import { isPushableRefName, branchRev } from "../../../base/format/ref-name.ts";
 import type { Operation } from "../../../contract/commits.ts";
-import type { ShownConflict } from "../../../contract/merges.ts";
+import type { ShownConflict } from "../../../base/format/conflict.ts";
 import type { EditPage } from "../../../contract/pages.ts";
 import { type Author, checkAuthor, keepAuthor, lastAuthor, readAuthor, toIdent } from "./author.ts";
 import { Choice, type Faults, TextArea, TextField } from "./fields.tsx";
@@ -123,8 +123,7 @@ export async function makeCommit(
     await keepAuthor(context, author);
     return branchRev(target);
   } catch (error) {
-    const shown = isGitError(error, "conflict") ? error.data["conflicts"] : undefined;
-    const conflicts = Array.isArray(shown) ? (shown as ShownConflict[]) : [];
+    const conflicts = isGitError(error, "conflict") ? (error.data.conflicts ?? []) : [];
     return { ...refusalOf(error, { branch: "newBranch", ...fields }), conflicts };
   }
 }
@@ -134,7 +133,7 @@ async function exists(context: PageContext, branch: string): Promise<boolean> {
     await context.get("repository").branch(branch);
     return true;
   } catch (error) {
-    if (isGitError(error, "not-found") && error.data["what"] !== "repository") return false;
+    if (isGitError(error, "not-found") && error.data.subject !== "repository") return false;
     throw error;
   }
 }

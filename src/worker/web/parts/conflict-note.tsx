@@ -1,4 +1,4 @@
-import type { HunkLines, ShownConflict } from "../../../contract/merges.ts";
+import type { HunkLines, ShownConflict } from "../../../base/format/conflict.ts";
 import { visibleLine, visibleText } from "./text.ts";
 
 /** Shows what others changed in the lines that a form changes, side by side.

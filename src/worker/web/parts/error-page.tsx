@@ -29,7 +29,7 @@ export async function showError(context: PageContext, thrown: unknown): Promise<
   const status = isGitError(error) ? statusOf(error.code) : 500;
   if (status >= 500) logFailure(error);
   const reason = isGitError(error) && status !== 500 ? error.message : "The server failed.";
-  const retryAfterMs = isGitError(error) ? error.data["retryAfterMs"] : undefined;
+  const retryAfterMs = isGitError(error) ? error.data.retryAfterMs : undefined;
   const heading = HEADINGS[status] ?? "Something went wrong";
   return showPage(context, {
     title: heading,

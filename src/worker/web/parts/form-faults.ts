@@ -19,9 +19,9 @@ export function invalid(faults: Faults): Refusal {
 export function refusalOf(error: unknown, fields: Readonly<Record<string, string>> = {}): Refusal {
   if (!isGitError(error) || error.code === "unauthenticated") throw error;
   const status = statusOf(error.code);
-  const isHidden = error.code === "not-found" && error.data["what"] === "repository";
+  const isHidden = error.code === "not-found" && error.data.subject === "repository";
   if (isHidden || status === 500) throw error;
-  const named = typeof error.data["field"] === "string" ? error.data["field"] : "";
+  const named = error.data.field ?? "";
   return { faults: { [fields[named] ?? ""]: toSentence(error.message) }, status };
 }
 
