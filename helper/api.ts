@@ -2,7 +2,7 @@ import { Credentials } from "./credentials.ts";
 import { type Body, persist, readAnswer, type SendOptions, Transport } from "./transport.ts";
 
 /** How a request is made. */
-export interface RequestOptions extends SendOptions {
+interface RequestOptions extends SendOptions {
   /** 1: it is made once, whatever becomes of it; by default, again and again. */
   readonly tries?: 1;
 }

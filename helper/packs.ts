@@ -12,7 +12,7 @@ export interface Part {
 }
 
 /** Where the parts of a pack go. */
-export interface PartOptions {
+interface PartOptions {
   /** The number of the first part; the others follow. */
   readonly first: number;
   /** Of the parts, bytes. */

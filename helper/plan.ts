@@ -132,7 +132,7 @@ async function* nothing(): AsyncGenerator<never, void, void> {}
  * to have: so whatever prefix of this order has been sent, it is closed.
  * @param wanted ids of objects that are here
  * @param had ids; those that are not here are ignored */
-export async function* planSteps(
+async function* planSteps(
   wanted: readonly string[],
   had: readonly string[],
   limits: StepLimits,

@@ -45,7 +45,7 @@ export class TooLargeStep extends Error {
 }
 
 /** What the steps of a session are sent with. */
-export interface StepContext {
+interface StepContext {
   readonly api: Api;
   readonly saved: Saved;
   readonly sizes: Sizes;

@@ -50,7 +50,7 @@ export type Body =
   | { readonly path: string; readonly sizeBytes: number; /** Default: 0. */ readonly from?: number };
 
 /** What a server answers. */
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly text: string;
 }

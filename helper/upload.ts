@@ -15,7 +15,7 @@ export interface RefMove {
 }
 
 /** A push that is too large for one request. */
-export interface LargePush {
+interface LargePush {
   readonly moves: readonly RefMove[];
   readonly atomic: boolean;
   readonly options: readonly string[];
@@ -26,7 +26,7 @@ export interface LargePush {
 }
 
 /** Why each ref did not move; null: it moved. */
-export type Refusals = ReadonlyMap<string, string | null>;
+type Refusals = ReadonlyMap<string, string | null>;
 
 /** Sends a push in steps, and goes on with one that was cut.
  * @param say tells the user a line

@@ -17,7 +17,7 @@ export type RepositoryEvent =
   | EventLostEvent;
 
 /** A push of a git client ended, whether or not its refs moved. */
-export interface PushEvent extends PushCost {
+interface PushEvent extends PushCost {
   readonly event: "push";
   /** The id of the request. */
   readonly request: string;
@@ -51,7 +51,7 @@ export interface FetchEvent extends SentPack {
 }
 
 /** A call of the API ended. */
-export interface CallEvent {
+interface CallEvent {
   readonly event: "call";
   /** The id of the request. */
   readonly request: string;
@@ -77,7 +77,7 @@ export interface ReadEvent {
 }
 
 /** A backup was sent. */
-export interface BackupEvent {
+interface BackupEvent {
   readonly event: "backup";
   readonly objects: number;
   /** Bytes that the client received. */
@@ -126,7 +126,7 @@ export interface JobCounts {
 }
 
 /** A job ran. */
-export interface JobEvent extends JobCounts {
+interface JobEvent extends JobCounts {
   readonly event: "job";
   readonly kind: JobKind;
   readonly key: string;
@@ -137,13 +137,13 @@ export interface JobEvent extends JobCounts {
 }
 
 /** The registry could not be told what has changed. */
-export interface AnnouncementFailedEvent {
+interface AnnouncementFailedEvent {
   readonly event: "announcement-failed";
   readonly error: string;
 }
 
 /** An event could not be read, or what became of its delivery not be written; it is tried again. */
-export interface DeliveryFailedEvent {
+interface DeliveryFailedEvent {
   readonly event: "delivery-failed";
   /** Its id; null: none was reached. */
   readonly webhook: string | null;
@@ -151,14 +151,14 @@ export interface DeliveryFailedEvent {
 }
 
 /** What happened is not in the repository's event log, since the repository could not be told. */
-export interface EventLostEvent {
+interface EventLostEvent {
   readonly event: "event-lost";
   readonly type: string;
   readonly error: string;
 }
 
 /** A job failed and was postponed. */
-export interface JobFailedEvent {
+interface JobFailedEvent {
   readonly event: "job-failed";
   readonly kind: JobKind;
   readonly key: string;

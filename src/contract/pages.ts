@@ -36,7 +36,7 @@ export interface CommitPage {
 }
 
 /** One side of a comparison. */
-export interface ComparedSide {
+interface ComparedSide {
   readonly kind: "branch" | "tag" | "commit";
   /** Without `refs/heads/` or `refs/tags/`, byte string. */
   readonly short: string;
@@ -85,7 +85,7 @@ export type EditedEntry =
   | { readonly kind: "file"; readonly text: Uint8Array | null; readonly fault: TextFault | null };
 
 /** Why a file cannot be edited as text. */
-export type TextFault = "too large" | "binary" | "no UTF-8";
+type TextFault = "too large" | "binary" | "no UTF-8";
 
 /** Why bytes cannot be edited as text; null: they can. */
 export function faultOf(bytes: Uint8Array): TextFault | null {

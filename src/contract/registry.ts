@@ -90,7 +90,7 @@ export interface RepositoryDetails {
 export const PUSHED_DETAILS: RepositoryDetails = { description: null, visibility: "private" };
 
 /** The figures of a repository. */
-export interface RepositoryFigures {
+interface RepositoryFigures {
   /** Without `refs/heads/`, byte string; null: there is none. */
   readonly defaultBranch: string | null;
   readonly createdMs: number;

@@ -40,7 +40,7 @@ export const Prefixes = z
 const RemoteSettings = z.object({ url: RemoteUrl, authorization: Authorization, refs: Prefixes }).partial();
 
 /** Settings of an import or a mirror, as far as they are given. */
-export interface GivenSettings {
+interface GivenSettings {
   readonly url?: string;
   readonly authorization?: string | null;
   /** Byte strings. */

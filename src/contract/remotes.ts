@@ -44,7 +44,7 @@ export interface NewMirror extends MirrorSettings {
 
 /** `synced`: the target has what is here, but for refs that are refused. `pending`: it is being
  * sent, or will be soon. `failing`: it could not be sent, and is tried again later. */
-export type MirrorState = "synced" | "pending" | "failing";
+type MirrorState = "synced" | "pending" | "failing";
 
 /** A mirror as its owner sees it. */
 export interface MirrorStatus extends Omit<MirrorRecord, "session" | "dueMs"> {
@@ -69,7 +69,7 @@ export interface MirrorRef {
 /** `running`: refs and objects are being fetched, or will be again soon. `waiting`: the mirror was
  * brought up to date, or could not be, and is looked at again later. `done` and `failed`: nothing
  * follows. */
-export type ImportState = "running" | "waiting" | "done" | "failed";
+type ImportState = "running" | "waiting" | "done" | "failed";
 
 /** Objects of Git LFS that an import brings. */
 export interface ImportedLfs {

@@ -9,7 +9,7 @@ export interface Activity {
 }
 
 /** Somebody who wrote commits; times in ISO 8601, UTC. */
-export interface Contributor {
+interface Contributor {
   readonly name: string;
   readonly email: string;
   readonly commits: number;

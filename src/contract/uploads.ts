@@ -22,7 +22,7 @@ export interface Completion {
 }
 
 /** A pack that comes in the body of the request that has it indexed. */
-export interface SentPack {
+interface SentPack {
   readonly body: ReadableStream<Uint8Array>;
   /** The number of the part in which the pack goes on behind the body, and after it in those that
    * follow: they may still be on their way. Null: it ends in the body. */
@@ -81,7 +81,7 @@ export interface UploadStatus {
 }
 
 /** What one part, one step and one session may have. */
-export interface UploadLimits {
+interface UploadLimits {
   readonly partBytes: number;
   readonly parts: number;
   readonly stepBytes: number;

@@ -8,7 +8,7 @@ import {
   scheduleTally,
 } from "./maintenance/maintenance-jobs.ts";
 import { scheduleDeliveries } from "./events/schedule-deliveries.ts";
-import { scheduleMirrors } from "./remotes/schedule-mirrors.ts";
+import { scheduleMirrors } from "./remotes/mirrors.ts";
 import type { PushFollower } from "./state/push.ts";
 import { scheduleAllWorktrees, scheduleWorktrees } from "./worktree/worktrees.ts";
 

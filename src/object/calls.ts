@@ -5,11 +5,10 @@ import { isGitError } from "../base/format/errors.ts";
 import type { Answers, CallName, CallOutcome, RepositoryClient } from "../contract/calls.ts";
 import { checkRestore, planBackup } from "./fetch/backup.ts";
 import { completeUpload } from "./upload/complete-upload.ts";
-import { findLfsObject, lfsBatch } from "./lfs/lfs-objects.ts";
+import { findLfsObject, lfsBatch, lfsState, listLfsObjects } from "./lfs/lfs-objects.ts";
 import { addLfsObject, beginLfsObject, dropLfsObject, findSignedUpload } from "./lfs/lfs-uploads.ts";
 import { addLfsPart, beginLfsPart, beginLfsUpload, endLfsUpload, readLfsUpload } from "./lfs/lfs-part-uploads.ts";
 import { completeLfsUpload } from "./lfs/complete-lfs-upload.ts";
-import { lfsState, listLfsObjects } from "./lfs/lfs-state.ts";
 import { listLocks, lockFile, unlockFile, verifyLocks } from "./lfs/lfs-locks.ts";
 import { beginUpload, endUpload, readUpload } from "./upload/upload.ts";
 import { addPart, beginPart } from "./upload/upload-parts.ts";
@@ -17,14 +16,21 @@ import { indexStep } from "./upload/upload-steps.ts";
 import { beginImport, changeImport, endImport, readImport, syncImport } from "./remotes/import.ts";
 import { commit } from "./commit/commit.ts";
 import { commitsBetween, compare } from "./history/compare.ts";
-import { diff, patch } from "./diff/diff.ts";
-import { fileDiff } from "./diff/file-diff.ts";
+import { diff, patch, fileDiff } from "./diff/diff.ts";
 import { showCommit } from "./diff/show-commit.ts";
 import { blame } from "./history/blame.ts";
-import { checkDefaultBranch, setDefaultBranch } from "./refs/default-branch.ts";
+import {
+  checkDefaultBranch,
+  setDefaultBranch,
+  branch,
+  branches,
+  createBranch,
+  moveBranch,
+  renameBranch,
+} from "./refs/branches.ts";
 import { fsck } from "./fsck/fsck.ts";
 import { log } from "./history/log.ts";
-import { ancestry, commonAncestors } from "./history/foreign-ancestors.ts";
+import { ancestry, commonAncestors, mergeBase } from "./history/merge-base.ts";
 import {
   changeMirror,
   createMirror,
@@ -34,33 +40,25 @@ import {
   mirrors,
   syncMirror,
 } from "./remotes/mirrors.ts";
-import { mergeBase } from "./history/merge-base.ts";
 import { listDirectory, listFiles, listTree } from "./files/list-files.ts";
-import { locateBlob, locateFile } from "./files/locate-file.ts";
+import { locateBlob, locateFile, readCommit, readTag } from "./files/locate-file.ts";
 import { planFiles } from "./files/plan-files.ts";
-import { readCommit, readTag } from "./files/read-object.ts";
-import { maintain } from "./maintenance/maintain.ts";
-import { maintenance } from "./maintenance/status.ts";
-import { merge } from "./merge/merge-branch.ts";
-import { syncBranch } from "./merge/sync-branch.ts";
+import { maintain, maintenance } from "./maintenance/maintain.ts";
+import { merge, syncBranch } from "./merge/merge-branch.ts";
 import { cherryPick, revert } from "./merge/pick-commit.ts";
 import { OpenRepository } from "./objects/open-repository.ts";
 import type { RepositoryState } from "./state/repository-state.ts";
-import { branch, branches, createBranch, moveBranch, renameBranch } from "./refs/branches.ts";
 import { deleteRef, putRef } from "./refs/move-ref.ts";
 import { configureProtectedRefs, protectedRefs } from "./refs/protected-refs.ts";
 import { createTag, moveTag, renameTag, tag, tags } from "./refs/tags.ts";
 import { resolve } from "./objects/revision.ts";
-import { WEBHOOK_CALLS } from "./events/webhook-calls.ts";
+import { WEBHOOK_CALLS } from "./events/webhooks.ts";
 import { setStatus, statuses } from "./events/statuses.ts";
 import { events } from "./events/events.ts";
 import { noteRepositoryChange } from "./events/owner-changes.ts";
 import { editPage } from "./pages/edit-page.ts";
 import { findPage } from "./pages/find-page.ts";
-import { commitPage } from "./pages/commit-page.ts";
-import { comparePage } from "./pages/compare-page.ts";
-import { logPage } from "./pages/log-page.ts";
-import { fileBefore } from "./pages/file-before.ts";
+import { commitPage, comparePage, logPage, fileBefore } from "./pages/history-pages.ts";
 import { stableName } from "./pages/page-revision.ts";
 import { pathPage } from "./pages/path-page.ts";
 import { branchesPage, tagsPage } from "./pages/refs-page.ts";

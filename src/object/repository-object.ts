@@ -161,7 +161,7 @@ export class RepositoryObject extends DurableObject<Env> implements RepositoryRp
 
 /** Reads which branches are materialized: variable `WORKTREES`.
  * @throws RangeError for an unknown policy */
-export function configuredWorktrees({ WORKTREES: policy = "default-branch" }: Env): WorktreePolicy {
+function configuredWorktrees({ WORKTREES: policy = "default-branch" }: Env): WorktreePolicy {
   if (WORKTREE_POLICIES.includes(policy)) return policy;
   throw new RangeError(`WORKTREES must be ${WORKTREE_POLICIES.join(", ")}, not ${String(policy)}`);
 }

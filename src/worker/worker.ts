@@ -22,9 +22,8 @@ import { HostRequest } from "./host/host-request.ts";
 import { codec, traffic } from "../base/isolate.ts";
 import { serveLfsRequest } from "./host/lfs-host.ts";
 import { refuseForeign } from "./host/open-access.ts";
-import { newRestHost } from "./host/rest-host.ts";
+import { newRestHost, newWebHost } from "./host/deployment.ts";
 import { explainRepository, welcome } from "./host/visitors.ts";
-import { newWebHost } from "./host/web-host.ts";
 
 type HostEnv = { Bindings: Env; Variables: { request: HostRequest } };
 type HostContext = Context<HostEnv>;

@@ -2,7 +2,7 @@
 import { request } from "node:http";
 import { networkInterfaces } from "node:os";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { MAX_FAILURES } from "../../src/worker/host/failed-logins.ts";
+import { MAX_FAILURES } from "../../src/worker/host/identify.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
 import { StartedServer } from "./started-server.ts";
 

@@ -10,7 +10,7 @@ import {
 } from "../format/pack.ts";
 
 /** The bytes of an entry before its zlib stream. */
-export interface EntryHead {
+interface EntryHead {
   readonly type: EntryType;
   /** Inflated size of the entry's own data. */
   readonly sizeBytes: number;

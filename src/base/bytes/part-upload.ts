@@ -6,14 +6,14 @@ import { TimeSlice } from "../pacing/time-slice.ts";
 import { freeBytes } from "./free-bytes.ts";
 
 /** What must arrive. */
-export interface AnnouncedBytes {
+interface AnnouncedBytes {
   readonly sizeBytes: number;
   /** SHA-256, hex. */
   readonly checksum: string;
 }
 
 /** What is stored: its name in errors, and for how long (ms) it may arrive. */
-export interface SentThing {
+interface SentThing {
   readonly what: string;
   readonly waitMs: number;
 }

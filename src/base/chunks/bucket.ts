@@ -23,7 +23,7 @@ export interface BucketPutOptions {
 }
 
 /** A range of an object's bytes. */
-export interface BucketRange {
+interface BucketRange {
   offset: number;
   length: number;
 }
@@ -44,7 +44,7 @@ export interface BucketBody extends BucketObject {
 }
 
 /** One page of a listing. */
-export type BucketListing = { readonly objects: readonly { readonly key: string }[] } & (
+type BucketListing = { readonly objects: readonly { readonly key: string }[] } & (
   | { readonly truncated: true; readonly cursor: string }
   | { readonly truncated: false }
 );

@@ -1,19 +1,17 @@
+import { MULTIPART_PART_BYTES, MAX_PUT_BYTES } from "../format/limits.ts";
 import { createHash } from "node:crypto";
-import { MAX_PUT_BYTES } from "../format/limits.ts";
 import {
+  type SizedStream,
+  wrongLength,
   type ChunkCounters,
   type ChunkStore,
   type FileLabel,
   type MultipartWrite,
   type ObjectStat,
   type SharedWrite,
-  type SizedStream,
-  wrongLength,
 } from "./chunk-store.ts";
-import type { Bucket, BucketBody, BucketObject, BucketPutOptions } from "./bucket.ts";
-import { exactStream } from "./exact-stream.ts";
-import { putInParts } from "./put-in-parts.ts";
 import { R2MultipartWrite, R2SharedWrite } from "./r2-multipart.ts";
+import type { Bucket, BucketBody, BucketObject, BucketPutOptions } from "./bucket.ts";
 import { storing, storingStream } from "./storing.ts";
 
 /** Keys per delete call.
@@ -160,5 +158,86 @@ export class R2ChunkStore implements ChunkStore {
     const object = await storing(key, "get", () => this.#bucket.get(key, { range: { offset, length } }));
     if (object === null) throw wrongLength(key, length, 0);
     return object;
+  }
+}
+
+/** Bytes requested from the source at once: below 64 KiB, the overhead of each read exceeds the
+ * cost of its bytes. */
+const READ_BYTES = 256 * 1024;
+
+/** Forwards a byte stream, and errors if the source ends early, is too long, or fails.
+ * @param source a byte stream
+ * @param length bytes that the source must have
+ * @param failure makes the error, given the bytes seen and, if the source failed, its error */
+function exactStream(
+  source: ReadableStream<Uint8Array>,
+  length: number,
+  failure: (actual: number, cause?: unknown) => Error,
+): ReadableStream<Uint8Array> {
+  const reader = source.getReader({ mode: "byob" });
+  let seen = 0;
+  async function pull(controller: ReadableByteStreamController): Promise<void> {
+    let read: ReadableStreamReadResult<Uint8Array>;
+    try {
+      read = await reader.readAtLeast(Math.min(READ_BYTES, Math.max(1, length - seen)), new Uint8Array(READ_BYTES));
+    } catch (error) {
+      throw failure(seen, error);
+    }
+    if (read.value !== undefined && read.value.length > 0) {
+      seen += read.value.length;
+      if (seen > length) {
+        await reader.cancel();
+        throw failure(seen);
+      }
+      controller.enqueue(read.value);
+    }
+    if (!read.done) return;
+    if (seen < length) throw failure(seen);
+    controller.close();
+    controller.byobRequest?.respond(0);
+  }
+  return new ReadableStream({ type: "bytes", pull, cancel: (reason) => reader.cancel(reason) });
+}
+
+/** Writes an object that is larger than the bucket takes in one request, as its bytes arrive: one
+ * part after the other, `MULTIPART_PART_BYTES` of memory. A stream that fails, or has another
+ * length, leaves nothing readable.
+ * @param write the whole object's, just begun
+ * @returns the object's ETag
+ * @throws GitError "storage-failed", and the stream's error */
+export async function putInParts(
+  key: string,
+  { stream, sizeBytes }: SizedStream,
+  write: R2MultipartWrite,
+): Promise<string> {
+  const reader = stream.getReader();
+  try {
+    let part = new Uint8Array(MULTIPART_PART_BYTES);
+    let [filled, parts, seen] = [0, 0, 0];
+    const put = async (): Promise<void> => {
+      await write.putPart(++parts, part.subarray(0, filled));
+      // The bucket may still read what it was given.
+      part = new Uint8Array(MULTIPART_PART_BYTES);
+      filled = 0;
+    };
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      seen += next.value.length;
+      if (seen > sizeBytes) break;
+      for (let at = 0; at < next.value.length;) {
+        const taken = next.value.subarray(at, at + part.length - filled);
+        part.set(taken, filled);
+        filled += taken.length;
+        at += taken.length;
+        if (filled === part.length) await put();
+      }
+    }
+    if (seen !== sizeBytes) throw wrongLength(key, sizeBytes, seen);
+    if (filled > 0) await put();
+    return (await write.complete()).etag;
+  } catch (error) {
+    // Whatever cannot be stopped ends by itself, and names nothing.
+    await reader.cancel(error).catch(() => undefined);
+    await write.abort().catch(() => undefined);
+    throw error;
   }
 }

@@ -13,7 +13,7 @@ export interface S3Bucket {
 }
 
 /** A request that whoever has it may send to the bucket, until its time is over. */
-export interface SignedRequest {
+interface SignedRequest {
   readonly href: string;
   /** They must be sent exactly so. */
   readonly header: Readonly<Record<string, string>>;

@@ -1,7 +1,6 @@
 import { GitError } from "../format/errors.ts";
 import { STORE_BYTES_PER_SECOND, STORE_WAIT_MS } from "../format/limits.ts";
 import { whenFull } from "../failures/full-storage.ts";
-import { inTime } from "./in-time.ts";
 
 /** Runs one bucket operation. Errors name it when it fails or takes too long.
  * @param givenBytes that the bucket must receive
@@ -43,5 +42,22 @@ export async function storingStream<T>(
   } catch (error) {
     given.abort(error);
     throw error;
+  }
+}
+
+/** Runs an operation that may never end, such as a write to a full disk, and waits for it no longer
+ * than allowed. The operation is not stopped; a late result is ignored.
+ * @throws GitError "storage-full" when the time is over */
+async function inTime<T>(run: () => Promise<T>, waitMs: number): Promise<T> {
+  const { promise: over, reject } = Promise.withResolvers<never>();
+  const reason = `no answer within ${Math.round(waitMs / 1_000)} seconds`;
+  const timer = setTimeout(() => reject(new GitError("storage-full", { reason })), waitMs);
+  try {
+    const running = run();
+    // A late failure has no listener any more.
+    running.catch(() => {});
+    return await Promise.race([running, over]);
+  } finally {
+    clearTimeout(timer);
   }
 }

@@ -17,10 +17,10 @@ const LARGE_BYTES = 4 * 1024 * 1024;
 export type DeflateLevel = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
 
 /** Git's default. */
-export const DEFAULT_LEVEL: DeflateLevel = 6;
+const DEFAULT_LEVEL: DeflateLevel = 6;
 
 /** An inflated zlib stream. */
-export interface Inflated {
+interface Inflated {
   readonly content: Uint8Array;
   /** Input bytes of the stream; whatever follows does not belong to it. */
   readonly consumed: number;
@@ -34,7 +34,7 @@ export interface ObjectContent {
 
 /** What `fsck_object` checks an object as: its type, or, for blobs with special names, that
  * role. */
-export type FsckSubject = ObjectType | "gitmodules" | "gitattributes";
+type FsckSubject = ObjectType | "gitmodules" | "gitattributes";
 
 /** The subjects' numbers; for types, the types' own. */
 const SUBJECTS: Readonly<Record<FsckSubject, number>> = {

@@ -1,5 +1,5 @@
 /** Git's default severity of an fsck finding. @see git-fsck(1), "fsck.<msg-id>" */
-export type FsckSeverity = "fatal" | "error" | "warn" | "info" | "ignore";
+type FsckSeverity = "fatal" | "error" | "warn" | "info" | "ignore";
 
 /** Which findings refuse an object, configured per repository: those that git's receiving side
  * refuses, except for ones common in old histories (`default`), those too (`strict`), or only what

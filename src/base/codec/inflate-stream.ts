@@ -8,7 +8,7 @@ const PIECE_BYTES = 64 * 1024;
 const STATUS = { more: 0, done: 1, badData: 2 } as const;
 
 /** The result of one step. */
-export interface InflateStep {
+interface InflateStep {
   readonly consumed: number;
   /** A copy. */
   readonly output: Uint8Array;

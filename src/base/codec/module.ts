@@ -3,7 +3,7 @@
 import { GitError } from "../format/errors.ts";
 
 /** The exports of main.zig that the codec uses. Addresses and lengths are bytes, below 2^32. */
-export interface CodecExports {
+interface CodecExports {
   readonly memory: WebAssembly.Memory;
   alloc(sizeBytes: number): number;
   mark(): number;

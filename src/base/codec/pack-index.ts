@@ -132,7 +132,7 @@ export function isHeld(index: Pick<PackIndex, "count" | "entryOf">, node: PackNo
 }
 
 /** A pointer file of Git LFS. */
-export interface PackPointer {
+interface PackPointer {
   /** The blob. */
   readonly packNode: PackNode;
   /** SHA-256 of the object that it names, hex; and that one's size. */

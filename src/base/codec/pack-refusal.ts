@@ -1,13 +1,12 @@
-import { GitError } from "../format/errors.ts";
+import { GitError, objectTooLarge, packTooLarge } from "../format/errors.ts";
 import type { Limits } from "../format/configured-limits.ts";
 import { SHED_FILE } from "../format/limits.ts";
-import { objectTooLarge, packTooLarge } from "../format/too-large.ts";
 import { fromTypeNumber } from "../format/object.ts";
 import { explainFinding } from "./fsck-meanings.ts";
 import { FSCK_MESSAGES } from "./fsck-messages.ts";
 
 /** Why a pack is refused, as in failure.zig. */
-export interface Refusal {
+interface Refusal {
   code: number;
   detail: number;
   oid: string | null;

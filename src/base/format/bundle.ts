@@ -1,5 +1,4 @@
-import { LF } from "./ascii.ts";
-import { fromByteString, toByteString } from "./byte-string.ts";
+import { LF, fromByteString, toByteString } from "./byte-string.ts";
 import { GitError } from "./errors.ts";
 import { checkLimit } from "./limits.ts";
 import { concatOids, fromHex, isHexOid, OID_BYTES, OID_HEX_LENGTH, type Oid, toHex } from "./oid.ts";
@@ -98,7 +97,7 @@ function hasEmptyLine(piece: Uint8Array, isAfterLine: boolean): boolean {
 /** Refuses anything but a bundle of version 2. Later versions are for other object formats and for
  * partial histories.
  * @throws GitError "invalid" */
-export function checkBundleSignature(bytes: Uint8Array): void {
+function checkBundleSignature(bytes: Uint8Array): void {
   const signature = toByteString(bytes.subarray(0, SIGNATURE.length));
   if (signature === SIGNATURE) return;
   const [, version] = /^# v(\d+) git bundle\n/.exec(signature) ?? [];

@@ -14,7 +14,7 @@ export function checkConditions(headers: Headers, etag: string): 304 | 412 | nul
 }
 
 /** Bytes, as HTTP serves them. */
-export interface ShownBytes {
+interface ShownBytes {
   /** Strong, with its quotes. */
   readonly etag: string;
   readonly sizeBytes: number;
@@ -22,7 +22,7 @@ export interface ShownBytes {
 }
 
 /** The response to a request for bytes, with ranges and conditions. */
-export type BytesAnswer =
+type BytesAnswer =
   | { readonly kind: "unchanged"; readonly headers: Headers }
   /** The precondition failed: the client expects other bytes. */
   | { readonly kind: "precondition-failed" }

@@ -7,7 +7,7 @@ export const LIMIT_KINDS = ["pack", "object", "quota"] as const;
 export type LimitKind = (typeof LIMIT_KINDS)[number];
 
 /** What a failure concerns, where more than its message depends on that. */
-export type FailureSubject = "repository" | "policy" | "database";
+type FailureSubject = "repository" | "policy" | "database";
 
 /** What any failure may say. */
 interface Told {
@@ -196,4 +196,17 @@ function noun(data: Told, fallback: string): string {
 
 function detail({ reason }: Told): string {
   return reason === undefined ? "" : `: ${reason}`;
+}
+
+/** The failure of a pack that is too large as a whole. */
+export function packTooLarge(what: string, limit: number, actual: number): GitError {
+  const limitKind: LimitKind = "pack";
+  const reason = "push the history in parts: git push <remote> <older commit>:refs/heads/<branch> first";
+  return new GitError("too-large", { what, limit, actual, limitKind, reason });
+}
+
+/** The failure of an object that is too large by itself. */
+export function objectTooLarge(what: string, limit: number, actual: number, reason: string): GitError {
+  const limitKind: LimitKind = "object";
+  return new GitError("too-large", { what, limit, actual, limitKind, reason });
 }

@@ -1,5 +1,5 @@
 /** A submodule that a `.gitmodules` file describes. Byte strings. */
-export interface Submodule {
+interface Submodule {
   readonly path: string;
   readonly url: string;
 }

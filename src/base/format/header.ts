@@ -1,5 +1,4 @@
-import { LF, SPACE } from "./ascii.ts";
-import { fromByteString, toByteString } from "./byte-string.ts";
+import { LF, SPACE, fromByteString, toByteString } from "./byte-string.ts";
 import { GitError } from "./errors.ts";
 import { MAX_CONTINUATION_LINES, MAX_EXTRA_HEADER_BYTES, MAX_EXTRA_HEADERS } from "./shown-limits.ts";
 import { fromHex, isHexOid, type Oid } from "./oid.ts";

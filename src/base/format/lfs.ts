@@ -5,3 +5,27 @@ export type LfsOid = string;
 export function isLfsOid(text: string): text is LfsOid {
   return /^[0-9a-f]{64}$/.test(text);
 }
+
+/** A pointer file has fewer bytes. */
+export const MAX_POINTER_BYTES = 1_024;
+
+/** What a pointer file names. */
+interface LfsPointerText {
+  readonly oid: LfsOid;
+  readonly sizeBytes: number;
+}
+
+const VERSION = "version https://git-lfs.github.com/spec/v1\n";
+
+/** Reads a pointer file, as `wasm/src/indexer/pointers.zig` does.
+ * @param content byte string
+ * @returns null: it is none
+ * @see git-lfs, docs/spec.md */
+export function parsePointer(content: string): LfsPointerText | null {
+  if (content.length >= MAX_POINTER_BYTES || !content.startsWith(VERSION)) return null;
+  const lines = content.slice(VERSION.length).split("\n");
+  const oid = lines.findLast((line) => line.startsWith("oid sha256:"))?.slice("oid sha256:".length);
+  const size = lines.findLast((line) => line.startsWith("size "))?.slice("size ".length);
+  if (oid === undefined || !/^[0-9a-f]{64}$/.test(oid) || size === undefined || !/^\d{1,16}$/.test(size)) return null;
+  return Number(size) <= Number.MAX_SAFE_INTEGER ? { oid, sizeBytes: Number(size) } : null;
+}

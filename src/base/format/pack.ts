@@ -21,7 +21,7 @@ export const MAX_ENTRY_HEADER_BYTES = 8;
 export type EntryType = 1 | 2 | 3 | 4 | typeof OFS_DELTA | typeof REF_DELTA;
 
 /** An entry's header, which precedes its zlib stream or its delta base. */
-export interface EntryHeader {
+interface EntryHeader {
   readonly type: EntryType;
   /** Inflated size of the entry's own data; for a delta, of the delta. */
   readonly sizeBytes: number;

@@ -1,5 +1,4 @@
-import { LF } from "./ascii.ts";
-import { fromByteString, toByteString, writeByteString } from "./byte-string.ts";
+import { LF, fromByteString, toByteString, writeByteString } from "./byte-string.ts";
 import { GitError } from "./errors.ts";
 
 /** Bytes of a pkt-line's length prefix: four hex digits, which count themselves. */

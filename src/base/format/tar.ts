@@ -19,7 +19,7 @@ const MAX_OCTAL = 0o77777777777;
 const HEADER_MODE = 0o100666;
 
 /** An entry to write: byte strings. */
-export interface TarEntry {
+interface TarEntry {
   /** A directory's ends in "/". */
   readonly path: string;
   /** As in a tree. */

@@ -1,7 +1,6 @@
 // Reads and changes single entries of a tree without parsing the others, since commits often change
 // one file in a directory of thousands.
-import { SLASH, SPACE } from "./ascii.ts";
-import { fromByteString } from "./byte-string.ts";
+import { SLASH, SPACE, fromByteString } from "./byte-string.ts";
 import { type DeltaPiece, joinPieces } from "./delta.ts";
 import { OID_BYTES, type Oid } from "./oid.ts";
 import { isTreeMode, parseMode, parseTree, type TreeEntry } from "./tree.ts";
@@ -10,7 +9,7 @@ import { isTreeMode, parseMode, parseTree, type TreeEntry } from "./tree.ts";
 export type TreeChange = Pick<TreeEntry, "mode" | "oid"> | null;
 
 /** A changed tree. */
-export interface SplicedTree {
+interface SplicedTree {
   readonly content: Uint8Array;
   /** Its parts in terms of the old tree: a delta. */
   readonly pieces: readonly DeltaPiece[];

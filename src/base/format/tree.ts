@@ -1,5 +1,4 @@
-import { SPACE } from "./ascii.ts";
-import { toByteString, writeByteString } from "./byte-string.ts";
+import { SPACE, toByteString, writeByteString } from "./byte-string.ts";
 import { GitError } from "./errors.ts";
 import type { ObjectType } from "./object.ts";
 import { OID_BYTES, type Oid } from "./oid.ts";
@@ -80,7 +79,7 @@ export function canonicalMode(mode: number): number {
 
 /** Compares entries in tree order: by the bytes of their names, a directory's as if it ended in
  * "/". */
-export function compareTreeEntries(a: TreeEntry, b: TreeEntry): number {
+function compareTreeEntries(a: TreeEntry, b: TreeEntry): number {
   const [left, right] = [sortName(a), sortName(b)];
   return left === right ? 0 : left < right ? -1 : 1;
 }

@@ -1,4 +1,4 @@
-import { SLASH } from "./ascii.ts";
+import { SLASH } from "./byte-string.ts";
 import type { StepBudget } from "./step-budget.ts";
 
 // Git's shell patterns, on byte strings (see byte-string.ts). A pattern is compiled into steps, and

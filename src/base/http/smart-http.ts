@@ -1,12 +1,12 @@
 import { NO_CACHE, textResponse } from "./error-response.ts";
 
-export type Service = "git-upload-pack" | "git-receive-pack";
+type Service = "git-upload-pack" | "git-receive-pack";
 
 /** The service that takes a push. */
 export const RECEIVE_PACK = "git-receive-pack" satisfies Service;
 
 /** Versions of the wire protocol. @see gitprotocol-v2(5) */
-export type ProtocolVersion = 0 | 1 | 2;
+type ProtocolVersion = 0 | 1 | 2;
 
 /** Reads the service from `GET …/info/refs?service=…`.
  * @returns null for anything else, including the dumb protocol: such a request is answered 403 */

@@ -1,7 +1,7 @@
 import languageRows from "./languages.json" with { type: "json" };
 
 /** A language as Linguist knows it. */
-export interface Language {
+interface Language {
   /** Never reused for another language. */
   readonly id: number;
   readonly name: string;

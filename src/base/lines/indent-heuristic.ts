@@ -1,4 +1,4 @@
-import { CR, LF, SPACE } from "../format/ascii.ts";
+import { CR, LF, SPACE } from "../format/byte-string.ts";
 import type { TextLines } from "./text-lines.ts";
 
 // Where a group of changed lines can slide, one place reads best. "diff: improve positioning of

@@ -1,4 +1,4 @@
-import { CR, LF, SPACE } from "../format/ascii.ts";
+import { CR, LF, SPACE } from "../format/byte-string.ts";
 
 /** A text as lines. A line includes its LF. The last line may lack it, and then differs from the
  * same line with LF. An empty text has no lines. */

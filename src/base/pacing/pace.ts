@@ -27,10 +27,10 @@ const HURRIED_RUN_MS = 5_000;
 
 /** How a run of a job treats requests. `quiet`: it started while there were none, and ends when one
  * arrives. `shares`: it was overdue, and runs beside them. `hurried`: a request waits for it. */
-export type PaceKind = "quiet" | "shares" | "hurried";
+type PaceKind = "quiet" | "shares" | "hurried";
 
 /** What a run of a job looks at between its steps. */
-export interface Surroundings {
+interface Surroundings {
   /** Whether nobody waits for a response, nor for the job. */
   isQuiet(): boolean;
   /** Whether a large pack is being received that the job makes way for. */

@@ -18,7 +18,7 @@ import { isSame, staleRef } from "../push/publish.ts";
 import { TreeDraft } from "./tree-draft.ts";
 
 /** A commit made for a branch but not published yet. */
-export interface DraftedCommit {
+interface DraftedCommit {
   /** The response once it is published. */
   readonly answer: CommitAnswer;
   /** Null: no commit, as nothing changes. */

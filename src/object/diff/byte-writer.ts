@@ -1,5 +1,4 @@
-import { LF } from "../../base/format/ascii.ts";
-import { writeByteString } from "../../base/format/byte-string.ts";
+import { LF, writeByteString } from "../../base/format/byte-string.ts";
 
 /** Collects bytes in a buffer that grows. */
 export class ByteWriter {

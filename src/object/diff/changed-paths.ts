@@ -16,7 +16,7 @@ import { GROUP_BYTES, type HeldObjects } from "../objects/held-objects.ts";
 const COMPARED_PER_STEP = 100;
 
 /** Two root trees to compare. */
-export interface RootPair {
+interface RootPair {
   /** Object numbers; 0: an empty tree. */
   readonly old: ObjectNumber;
   readonly next: ObjectNumber;

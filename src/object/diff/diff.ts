@@ -1,9 +1,13 @@
+import { GitError } from "../../base/format/errors.ts";
 import type { ObjectNumber } from "../../base/numbers/kinds.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
 import { decodeText } from "../../base/format/byte-string.ts";
 import { formatMode } from "../../base/format/tree.ts";
-import { GitError } from "../../base/format/errors.ts";
+import { MAX_COMPARED_BYTES } from "../../base/format/limits.ts";
 import { fromHex, toHex } from "../../base/format/oid.ts";
-import type { OpenRepository } from "../objects/open-repository.ts";
+import { cutPatch } from "./patch-window.ts";
+import { formatPatch, appendPatch, type ChangedContent, type PatchOptions } from "./unified-patch.ts";
+import type { FileDiffQuery, FileDiff, DiffPageQuery, DiffPage, FileRecord, DiffQuery } from "../../contract/diffs.ts";
 import { peel, revisionOf } from "../objects/revision.ts";
 import { TimeSlice } from "../../base/pacing/time-slice.ts";
 import { ByteWriter } from "./byte-writer.ts";
@@ -11,9 +15,6 @@ import { ChangedBlobs } from "./changed-blobs.ts";
 import { type FileChange, type FileVersion, statusOf } from "./file-change.ts";
 import { findRenames } from "./renames.ts";
 import { diffTrees, type TreeDiff } from "./tree-diff.ts";
-import { appendPatch, type ChangedContent, formatPatch, type PatchOptions } from "./unified-patch.ts";
-import type { DiffPageQuery, DiffPage, FileRecord, DiffQuery } from "../../contract/diffs.ts";
-import { MAX_COMPARED_BYTES } from "../../base/format/limits.ts";
 
 /** The most changed files that are listed. */
 const MAX_CHANGES = 50_000;
@@ -41,7 +42,7 @@ const RENAMES = {
 };
 
 /** Patches as text. */
-export const UTF_8 = new TextDecoder("utf-8", { fatal: false, ignoreBOM: true });
+const UTF_8 = new TextDecoder("utf-8", { fatal: false, ignoreBOM: true });
 
 /** Compares two commits, as `git diff -M` does.
  * @throws GitError "not-found" when no ref reaches one of them, "storage-failed" */
@@ -109,7 +110,7 @@ export async function patch(
 
 /** Finds what changed, with renames.
  * @throws GitError as `diff` */
-export async function findChanges(
+async function findChanges(
   repository: OpenRepository,
   { base, head }: DiffQuery,
 ): Promise<{ changes: FileChange[]; blobs: ChangedBlobs; isTruncated: boolean; isRenameLimited: boolean }> {
@@ -158,4 +159,23 @@ export function describe(change: FileChange): Omit<FileRecord, "additions" | "de
 
 function modeOf(version: FileVersion | null): string | null {
   return version === null ? null : formatMode(version.mode);
+}
+
+/** Compares one file, however long its patch is.
+ * @throws GitError as `diff`; "not-found" when fewer files changed */
+export async function fileDiff(repository: OpenRepository, query: FileDiffQuery): Promise<FileDiff> {
+  const { start, fromLine, ignoresBlanks } = query;
+  const { changes, blobs } = await findChanges(repository, query);
+  const change = changes[start];
+  if (change === undefined) throw new GitError("not-found", { what: "changed file" });
+  const [sizeBytes] = blobs.sizesOf([change]);
+  const shown = { ...describe(change), additions: null, deletions: null, isBinary: false, patch: null };
+  const total = changes.length;
+  if (sizeBytes! > MAX_COMPARED_BYTES) return { file: shown, total, nextLine: null, lineCount: 0 };
+  const contents = blobs.readChanges([change]);
+  const { bytes, additions, deletions, isBinary } = formatPatch((await contents.next()).value!, { ignoresBlanks });
+  await contents.return();
+  const { part, nextLine, lineCount } = cutPatch(bytes, fromLine);
+  const counts = isBinary ? {} : { additions, deletions };
+  return { file: { ...shown, ...counts, isBinary, patch: UTF_8.decode(part) }, total, nextLine, lineCount };
 }

@@ -29,7 +29,7 @@ export interface FileChange {
 /** What happened to a file, in git's letters: added, deleted, modified, renamed, or type changed
  * (file, link, gitlink).
  * @see git-diff(1) --diff-filter */
-export type FileStatus = "A" | "D" | "M" | "R" | "T";
+type FileStatus = "A" | "D" | "M" | "R" | "T";
 
 /** Returns what happened to a file. */
 export function statusOf({ old, next, similarity }: FileChange): FileStatus {

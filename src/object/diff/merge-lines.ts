@@ -10,7 +10,7 @@ const MAX_LINES_BETWEEN = 3;
 const MERGE_DIFF = { algorithm: "histogram", indentHeuristic: false } as const;
 
 /** Lines that both sides changed, in different ways. */
-export interface MergeConflict {
+interface MergeConflict {
   /** With the style `merge`, conflicts that are close together in the base may name the same lines
    * of it. */
   readonly base: LineRange;

@@ -1,4 +1,4 @@
-import { CR } from "../../base/format/ascii.ts";
+import { CR } from "../../base/format/byte-string.ts";
 import { ByteWriter } from "./byte-writer.ts";
 import { endsInNewline, linesBytes, type TextLines } from "../../base/lines/text-lines.ts";
 

@@ -1,5 +1,4 @@
-import { LF, SPACE } from "../../base/format/ascii.ts";
-import { fromByteString, toByteString } from "../../base/format/byte-string.ts";
+import { LF, SPACE, fromByteString, toByteString } from "../../base/format/byte-string.ts";
 
 /** Lines of a part of a patch, and its bytes: lines can be long. */
 const PART_LINES = 5_000;

@@ -43,7 +43,7 @@ export interface RenameOptions {
 }
 
 /** Changes after rename detection. */
-export interface RenamedChanges {
+interface RenamedChanges {
   /** In the given order. A rename takes the place of the added file. */
   readonly changes: FileChange[];
   /** Whether there were too many files to compare all of them. */
@@ -61,7 +61,7 @@ export interface Candidate {
 }
 
 /** A deleted file and the added file it was renamed to. */
-export interface Match {
+interface Match {
   readonly source: Candidate;
   readonly destination: Candidate;
   readonly score: number;

@@ -1,4 +1,4 @@
-import { CR, LF } from "../../base/format/ascii.ts";
+import { CR, LF } from "../../base/format/byte-string.ts";
 import { isBinary } from "../../base/lines/text-lines.ts";
 
 /** The score of two equal contents. */

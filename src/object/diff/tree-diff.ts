@@ -49,7 +49,7 @@ export interface TreeDiff {
 }
 
 /** Where trees are read that are compared: `ObjectReader`, or a push that is not applied yet. */
-export type DiffSource = Pick<ObjectReader, "sizes" | "readContents" | "findEntries">;
+type DiffSource = Pick<ObjectReader, "sizes" | "readContents" | "findEntries">;
 
 /** Compares two trees recursively, level by level. Equal trees are not read. A directory that
  * differs holds at least one change, so a level needs no more directories than there may be

@@ -1,5 +1,4 @@
-import { SPACE } from "../../base/format/ascii.ts";
-import { toByteString } from "../../base/format/byte-string.ts";
+import { SPACE, toByteString } from "../../base/format/byte-string.ts";
 import type { ByteWriter } from "./byte-writer.ts";
 import type { LineChange } from "../../base/lines/line-diff.ts";
 import { endsInNewline, linesBytes, type TextLines } from "../../base/lines/text-lines.ts";

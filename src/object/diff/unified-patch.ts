@@ -1,10 +1,8 @@
 import { formatMode } from "../../base/format/tree.ts";
 import { NULL_OID_HEX, toHex } from "../../base/format/oid.ts";
-import { formatLiteral } from "./binary-patch.ts";
 import { ByteWriter } from "./byte-writer.ts";
 import { type FileChange, statusOf } from "./file-change.ts";
 import { diffSplitLines, type LineChange } from "../../base/lines/line-diff.ts";
-import { quotePath } from "./quoted-path.ts";
 import { splitLines, type TextLines, isBinary } from "../../base/lines/text-lines.ts";
 import { writeHunks } from "./unified-hunks.ts";
 
@@ -28,7 +26,7 @@ export interface PatchOptions {
 }
 
 /** A file's part of a patch. */
-export interface FilePatch {
+interface FilePatch {
   /** As `git diff --full-index` prints it. */
   readonly bytes: Uint8Array;
   /** Lines as `git diff --numstat` counts them; 0 for a binary file. */
@@ -125,4 +123,67 @@ function writePatch(into: ByteWriter, change: FileChange, compared: Comparison, 
 /** Appends a tab to a name with a space, for tools that would end the name there. */
 function withTab(label: string): string {
   return label.includes(" ") ? `${label}\t` : label;
+}
+
+const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~";
+const BYTES_PER_LINE = 52;
+
+/** Writes a hunk from which `git apply` makes a binary file: the whole content, deflated, in base
+ * 85.
+ * @param sizeBytes size of the content before deflating
+ * @param deflated the content as a zlib stream
+ * @see git's apply.c: parse_binary_hunk() */
+function formatLiteral(sizeBytes: number, deflated: Uint8Array): string {
+  const lines = [`literal ${sizeBytes}\n`];
+  for (let at = 0; at < deflated.length; at += BYTES_PER_LINE) {
+    lines.push(formatLine(deflated.subarray(at, at + BYTES_PER_LINE)));
+  }
+  return `${lines.join("")}\n`;
+}
+
+function formatLine(bytes: Uint8Array): string {
+  // The line's length comes first: A to Z are 1 to 26, a to z are 27 to 52.
+  let line = String.fromCharCode(bytes.length <= 26 ? 0x40 + bytes.length : 0x60 + bytes.length - 26);
+  for (let at = 0; at < bytes.length; at += 4) {
+    let word = 0;
+    for (let i = 0; i < 4; i++) word = word * 256 + (bytes[at + i] ?? 0);
+    let digits = "";
+    for (let i = 0; i < 5; i++) {
+      digits = DIGITS[word % 85]! + digits;
+      word = Math.floor(word / 85);
+    }
+    line += digits;
+  }
+  return `${line}\n`;
+}
+
+/** Characters that need quoting in a path: control characters, quotes, backslashes, anything
+ * outside ASCII. */
+// oxlint-disable-next-line no-control-regex -- those are what is looked for.
+const SPECIAL = /[\x00-\x1f"\\\x7f-\xff]/;
+// oxlint-disable-next-line no-control-regex -- as above.
+const EACH_SPECIAL = /[\x00-\x1f"\\\x7f-\xff]/g;
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  "\x07": "\\a",
+  "\b": "\\b",
+  "\t": "\\t",
+  "\n": "\\n",
+  "\v": "\\v",
+  "\f": "\\f",
+  "\r": "\\r",
+  '"': '\\"',
+  "\\": "\\\\",
+};
+
+/** A path as patches show it: in double quotes with C escapes where it needs them.
+ * @param path byte string
+ * @see git-config(1) core.quotePath */
+function quotePath(path: string): string {
+  if (!SPECIAL.test(path)) return path;
+  const escaped = path.replace(
+    EACH_SPECIAL,
+    (char) => ESCAPES[char] ?? `\\${char.charCodeAt(0).toString(8).padStart(3, "0")}`,
+  );
+  return `"${escaped}"`;
 }

@@ -1,6 +1,6 @@
 // The versions of a file, each compared with its neighbours. Two neighbours differ in a few lines:
 // only those are split and numbered, the others are taken from the neighbour.
-import { LF } from "../../base/format/ascii.ts";
+import { LF } from "../../base/format/byte-string.ts";
 import { copyInto, type DiffSide, type Effort, LineTable } from "../../base/lines/line-classes.ts";
 import { diffSides, type LineChange, MAX_DIFF_STEPS } from "../../base/lines/line-diff.ts";
 import {

@@ -4,16 +4,19 @@
 // and those that do not report soon are visited, some at a time. A repository tells of all that
 // happened since the log began, however late it hears of that. When nobody listens any more, the
 // log and the registry's row go; a repository learns it when it tells something.
-import { includesRight, type Right } from "../../base/access/caller.ts";
 import { type EventId, formatEventId, parseEventId } from "../../base/format/event-id.ts";
+import { includesRight, type Right } from "../../base/access/caller.ts";
+import type { Webhook } from "../../contract/webhooks.ts";
+import { WebhookTable } from "../store/events/webhook-table.ts";
 import { OwnerEventTable, type OwnerLogRecord } from "../store/events/owner-event-table.ts";
+import type { OwnedEvent, PingSource } from "./message.ts";
+import { messagesOf, withoutHeads } from "./messages.ts";
+import type { ToldEvent, ToldLog } from "./told-log.ts";
+import type { Receivers } from "../state/outside.ts";
+import type { OwnerPlatform } from "./owner-platform.ts";
 import { Deliverer } from "./deliverer.ts";
 import type { EventQuery, RepositoryEventRecord, OwnerEventPage, OwnerEventRecord } from "../../contract/events.ts";
-import type { OwnedEvent } from "./message.ts";
-import { withoutHeads } from "./messages.ts";
 import { DELIVERY_LEASE_MS } from "./schedule-deliveries.ts";
-import { OwnerLog } from "./owner-log.ts";
-import type { OwnerPlatform } from "./owner-platform.ts";
 
 /** How long a log is kept after somebody last listened (ms). A webhook that was disabled can go on
  * where it was for so long. */
@@ -199,4 +202,52 @@ function show(number: number, { repository, event }: OwnedEvent, right: Right): 
       repository: { id, owner, name, event: event.id },
     },
   ];
+}
+
+/** The log of an owner as its webhooks are told of it. */
+class OwnerLog implements ToldLog {
+  readonly webhooks: WebhookTable;
+  readonly #platform: OwnerPlatform;
+  readonly #events: OwnerEventTable;
+  readonly #wakeAt: ToldLog["wakeAt"];
+
+  constructor(platform: OwnerPlatform, events: OwnerEventTable, wakeAt: ToldLog["wakeAt"]) {
+    this.webhooks = new WebhookTable(platform.sql);
+    this.#platform = platform;
+    this.#events = events;
+    this.#wakeAt = wakeAt;
+  }
+
+  get receivers(): Receivers {
+    return this.#platform.receivers;
+  }
+
+  newest(): EventId {
+    return { push: this.#events.last() ?? 0, other: 0 };
+  }
+
+  async next(webhook: Webhook): Promise<ToldEvent | null> {
+    const [stored] = this.#events.after(webhook.told.push, 1);
+    if (stored === undefined) return null;
+    const { repository, event } = JSON.parse(stored.event) as OwnedEvent;
+    const told = { push: stored.number, other: 0 };
+    const messages = messagesOf(webhook, repository, event);
+    return { name: event.id, messages, first: 0, next: null, progress: { told } };
+  }
+
+  async describe(): Promise<PingSource> {
+    return { owner: this.#platform.name, name: null };
+  }
+
+  transact<T>(f: () => T): T {
+    return this.#platform.transactor.transactionSync(f);
+  }
+
+  wakeAt(dueMs: number | null): void {
+    this.#wakeAt(dueMs);
+  }
+
+  noteFailure(error: unknown, webhook: string | null): void {
+    this.#platform.observe({ event: "delivery-failed", webhook, error: String(error) });
+  }
 }

@@ -1,3 +1,4 @@
+import type { OpenRepository } from "../objects/open-repository.ts";
 import { GitError } from "../../base/format/errors.ts";
 import type {
   Delivery,
@@ -8,6 +9,7 @@ import type {
   ShownWebhook,
   WebhookChange,
 } from "../../contract/webhooks.ts";
+import { RepositoryLog } from "./repository-log.ts";
 import { MAX_WEBHOOKS } from "../../base/format/table-limits.ts";
 import { READY, type WebhookTable } from "../store/events/webhook-table.ts";
 import type { Deliverer } from "./deliverer.ts";
@@ -22,7 +24,7 @@ const SECRET_OVERLAP_MS = 24 * 60 * 60_000;
 const SECRET_BYTES = 32;
 
 /** A log whose webhooks are shown and changed. */
-export interface Hooked {
+interface Hooked {
   readonly log: ToldLog;
   readonly deliverer: Pick<Deliverer, "start">;
 }
@@ -194,4 +196,25 @@ function toUrl(text: string): URL {
     field: "url",
     reason: "it is no http or https URL, or names a user",
   });
+}
+
+/** The calls about a repository's webhooks, by name. */
+export const WEBHOOK_CALLS = {
+  webhooks: (repository: OpenRepository) => webhooks(hookedOf(repository)),
+  webhook: onRepository(webhook),
+  createWebhook: onRepository(createWebhook),
+  changeWebhook: onRepository(changeWebhook),
+  deleteWebhook: onRepository(deleteWebhook),
+  rotateSecret: onRepository(rotateSecret),
+  pingWebhook: onRepository(pingWebhook),
+  deliveries: onRepository(deliveries),
+  redeliver: onRepository(redeliver),
+};
+
+function onRepository<A, R>(call: (hooked: Hooked, argument: A) => R): (repository: OpenRepository, argument: A) => R {
+  return (repository, argument) => call(hookedOf(repository), argument);
+}
+
+function hookedOf({ state }: OpenRepository): Hooked {
+  return { log: new RepositoryLog(state), deliverer: state.teller };
 }

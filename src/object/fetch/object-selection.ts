@@ -10,7 +10,7 @@ import { needsPaths, type PackFilter } from "./pack-filter.ts";
 import { type FindHad, walkSparse, walkTrees } from "../objects/tree-walk.ts";
 
 /** What a client wants and has. */
-export interface SelectionRequest {
+interface SelectionRequest {
   /** Nodes that it will have with their trees: all that the wants reach, down to the shallow
    * boundary. */
   readonly wanted: PositionSet;
@@ -29,7 +29,7 @@ export interface SelectionRequest {
 }
 
 /** What to send, and what the client has. */
-export interface Selection {
+interface Selection {
   readonly objects: NumberSet;
   /** Finds the objects that the client certainly has: bases for a thin pack. */
   readonly findHad: FindHad;

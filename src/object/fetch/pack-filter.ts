@@ -16,7 +16,7 @@ export interface PackFilter {
 }
 
 /** Lets everything pass. */
-export const NO_FILTER: PackFilter = {
+const NO_FILTER: PackFilter = {
   types: new Set([1, 2, 3, 4]),
   blobLimitBytes: Infinity,
   treeDepth: Infinity,

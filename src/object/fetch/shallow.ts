@@ -18,7 +18,7 @@ export interface ShallowBoundary {
 }
 
 /** The input of a fetch that changes the depth. Positions of commits, tags peeled. */
-export interface DeepenStart {
+interface DeepenStart {
   readonly wants: readonly GraphPosition[];
   /** The client's shallow commits. */
   readonly shallows: readonly GraphPosition[];

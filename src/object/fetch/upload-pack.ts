@@ -1,17 +1,17 @@
+import type { CommitGraph } from "../store/graph/commit-graph.ts";
 import type { GraphPosition, ObjectNumber } from "../../base/numbers/kinds.ts";
+import type { ObjectIndex } from "../store/index/object-index.ts";
 import { createHash } from "node:crypto";
 import type { ObjectFilter } from "../../base/format/filter.ts";
 import { isGitError } from "../../base/format/errors.ts";
+import { NumberSet } from "../../base/numbers/number-set.ts";
 import { concatOids, OID_BYTES, toHex } from "../../base/format/oid.ts";
+import type { AdvertisedRefs } from "../state/advertised-refs.ts";
 import { COMMIT, TAG } from "../../base/format/object.ts";
 import { parseSparsePatterns, type SparsePatterns } from "../../base/format/sparse-patterns.ts";
 import type { ChunkTable } from "../store/index/chunk-table.ts";
-import type { CommitGraph } from "../store/graph/commit-graph.ts";
-import { NumberSet } from "../../base/numbers/number-set.ts";
 import type { Lookup } from "../store/index/object-columns.ts";
-import type { ObjectIndex } from "../store/index/object-index.ts";
 import type { Reachability } from "../store/graph/reachability.ts";
-import type { AdvertisedRefs } from "../state/advertised-refs.ts";
 import { findBlob } from "./blob-name.ts";
 import type { FetchOutcome, FetchRequest, RefList, ShallowUpdate, WantedRef } from "../../contract/fetch.ts";
 import { negotiate, sendsPack } from "./negotiate.ts";
@@ -23,19 +23,18 @@ import { planPack } from "../pack/pack-planner.ts";
 import type { ResponseCache } from "./response-cache.ts";
 import { findBoundary, type ShallowBoundary } from "./shallow.ts";
 import { TagPeeling } from "../objects/tag-peeling.ts";
-import { tagsOf } from "./tags-of.ts";
 
 /** Increase this when the response to the same request changes: responses stored before are then
  * not found any more. */
 const ANSWERS = 2;
 
 /** A `FetchOutcome` without its cost. */
-export type FetchAnswer =
+type FetchAnswer =
   | Exclude<FetchOutcome, { kind: "negotiated" | "unknown-repository" }>
   | Omit<Extract<FetchOutcome, { kind: "negotiated" }>, "rowsRead">;
 
 /** What fetches need from a repository. */
-export interface FetchStores {
+interface FetchStores {
   readonly advertised: AdvertisedRefs;
   readonly objects: ObjectIndex;
   readonly graph: CommitGraph;
@@ -282,4 +281,29 @@ export class UploadPack {
     }
     return patterns;
   }
+}
+
+interface TagStores {
+  readonly advertised: AdvertisedRefs;
+  readonly objects: ObjectIndex;
+  readonly graph: CommitGraph;
+}
+
+/** The annotated tags of refs whose target is among `sent`, with any tags in between.
+ * @see git's builtin/pack-objects.c: add_ref_tag() */
+function tagsOf({ advertised, objects, graph }: TagStores, sent: NumberSet): NumberSet {
+  const { tags, targets } = advertised.listAnnotatedTags();
+  const targetNumbers = objects.lookupMany(targets).number;
+  const added = new Set<ObjectNumber>();
+  objects.lookupMany(tags).number.forEach((number, i) => {
+    if (!sent.has(targetNumbers[i]!)) return;
+    // An added tag has already brought what it points to.
+    for (let tag = number; !added.has(tag) && !sent.has(tag);) {
+      added.add(tag);
+      const [next] = graph.parents(graph.position(tag));
+      if (next === undefined) break;
+      tag = graph.number(next);
+    }
+  });
+  return NumberSet.fromUnsorted(added);
 }

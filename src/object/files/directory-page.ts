@@ -12,7 +12,7 @@ const ENTRIES_PER_PAUSE = 256;
 const SLASH_END = "/";
 
 /** A part of a directory. */
-export interface DirectoryPart {
+interface DirectoryPart {
   /** `next` of the part before; "": this is the first. Byte string. */
   readonly after: string;
   readonly limit: number;
@@ -23,7 +23,7 @@ export interface DirectoryPart {
 }
 
 /** The entries of a part. */
-export interface PickedEntries {
+interface PickedEntries {
   /** Their ids are views of the content. */
   readonly entries: readonly TreeEntry[];
   /** How many precede the part, and how many there are in all. */

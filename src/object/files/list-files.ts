@@ -29,7 +29,7 @@ import { type ChooseEntry, type TreeFile, walkFiles } from "./tree-files.ts";
 const PAGE_STEPS = MAX_WALK_STEPS / 2;
 
 /** How a directory is read. */
-export interface DirectoryReading extends Pick<DirectoryRequest, "lastCommits" | "lfs" | "after" | "limit"> {
+interface DirectoryReading extends Pick<DirectoryRequest, "lastCommits" | "lfs" | "after" | "limit"> {
   /** Whether directories come before all files. Default: the order of the tree. */
   readonly directoriesFirst?: boolean;
   /** Bytes that are shown with each name. Default: those of the directory's path. */
@@ -132,7 +132,7 @@ export async function listFiles(
 /** Finds the directory at a path.
  * @param path byte string without slashes at its ends, "" for the root
  * @throws GitError "not-found", "wrong-type" */
-export async function treeAt(
+async function treeAt(
   repository: OpenRepository,
   commit: Revision,
   path: string,

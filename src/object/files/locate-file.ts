@@ -1,10 +1,12 @@
+import { type ObjectType, fromTypeNumber } from "../../base/format/object.ts";
 import type { ObjectNumber } from "../../base/numbers/kinds.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
 import { decodeText } from "../../base/format/byte-string.ts";
 import { GitError } from "../../base/format/errors.ts";
-import { fromTypeNumber, type ObjectType } from "../../base/format/object.ts";
+import type { ShownCommit, ShownTag, ObjectRequest } from "../../contract/commits.ts";
+import { showCommitContent, showTagContent } from "../objects/shown-object.ts";
 import { equalOids, fromHex, isHexOid, toHex } from "../../base/format/oid.ts";
 import type { ObjectRow } from "../store/index/object-columns.ts";
-import type { OpenRepository } from "../objects/open-repository.ts";
 import { peel, resolveCommit } from "../objects/revision.ts";
 import { splitRevPath } from "../objects/rev-path.ts";
 import { entryAt } from "../objects/tree-path.ts";
@@ -80,4 +82,20 @@ function notThere(path: string, ref: string, others: readonly string[]): GitErro
 
 function wrongType(oid: string, expected: ObjectType, actual: ObjectType): GitError {
   return new GitError("wrong-type", { oid, expected, actual });
+}
+
+/** Reads a commit.
+ * @throws GitError "not-found", "wrong-type", "invalid" for the part */
+export async function readCommit(repository: OpenRepository, { oid, part }: ObjectRequest): Promise<ShownCommit> {
+  return showCommitContent(oid, await read(repository, oid, "commit"), part);
+}
+
+/** Reads an annotated tag.
+ * @throws GitError as `readCommit` */
+export async function readTag(repository: OpenRepository, { oid, part }: ObjectRequest): Promise<ShownTag> {
+  return showTagContent(await read(repository, oid, "tag"), part);
+}
+
+async function read(repository: OpenRepository, oid: string, type: ObjectType): Promise<Uint8Array> {
+  return (await repository.reader.read(findTyped(repository, oid, type).number)).bytes;
 }

@@ -1,11 +1,14 @@
-import { MAX_WALK_STEPS } from "../../base/format/limits.ts";
+import { parseCommit } from "../../base/format/commit.ts";
+import type { StepBudget } from "../../base/format/step-budget.ts";
+import { MAX_WALK_STEPS, MAX_SUBST_BYTES, MAX_SUBST_PARENTS } from "../../base/format/limits.ts";
 import { OID_BYTES, type Oid, toHex } from "../../base/format/oid.ts";
+import { WildPattern } from "../../base/format/wildmatch.ts";
 import { isFileMode, isTreeMode } from "../../base/format/tree.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
+import { type Revision, peel, resolveCommit } from "../objects/revision.ts";
 import { WalkBudget } from "../../base/pacing/walk-budget.ts";
-import { chainBase, chainLength, NO_BASE } from "../../base/bytes/plan-rows.ts";
-import { peel, resolveCommit } from "../objects/revision.ts";
 import {
+  type ArchivedCommit,
   type BlobPlan,
   isStreamed,
   CONVERT,
@@ -15,12 +18,11 @@ import {
   type FilesPlan,
   WINDOW_STEPS,
 } from "../../contract/files.ts";
+import { chainBase, chainLength, NO_BASE } from "../../base/bytes/plan-rows.ts";
 import { planBlobs } from "./blob-plan.ts";
-import { findArchived } from "./archived-commit.ts";
 import { ExportAttributes } from "./export-attributes.ts";
 import { toFileColumns } from "./file-columns.ts";
 import { findLfsFiles } from "./lfs-files.ts";
-import { PathGlobs } from "./path-globs.ts";
 import { type ChooseEntry, type TreeFile, walkFiles } from "./tree-files.ts";
 
 /** Files whose delta chains are resolved at a time. */
@@ -136,4 +138,89 @@ function firstRows({ paths, modes, oids, numbers, sizes }: FileColumns, count: n
     numbers: numbers.slice(0, count),
     sizes: sizes.slice(0, count),
   };
+}
+
+/** The fewest digits of an abbreviated id. @see git's FALLBACK_DEFAULT_ABBREV */
+const MIN_DIGITS = 7;
+
+/** Finds what the placeholders of an archive stand for.
+ * @returns null: the commit is too large, or not in UTF-8, so that none is expanded
+ * @throws GitError "storage-failed" */
+async function findArchived(repository: OpenRepository, { oid, number }: Revision): Promise<ArchivedCommit | null> {
+  if (repository.tables.objects.find(oid)!.size > MAX_SUBST_BYTES) return null;
+  const content = (await repository.reader.read(number)).bytes;
+  const { tree, parents, extraHeaders } = parseCommit(content);
+  const encoding = extraHeaders.find(({ name }) => name === "encoding")?.value ?? "UTF-8";
+  // Git converts it, from more encodings than are known here.
+  if (!/^utf-?8$/i.test(encoding) && content.some((byte) => byte > 0x7f)) return null;
+  const ids = [oid, tree, ...(parents.length > MAX_SUBST_PARENTS ? [] : parents)].map((id) => toHex(id));
+  const digits = defaultDigits(repository);
+  return {
+    oid: ids[0]!,
+    content,
+    abbreviated: Object.fromEntries(ids.map((id) => [id, abbreviate(repository, id, digits)])),
+  };
+}
+
+/** @see repo_find_unique_abbrev_r() in git's object-name.c */
+function defaultDigits({ tables }: OpenRepository): number {
+  const bits = Math.floor(Math.log2(Math.max(1, tables.objects.present().size))) + 1;
+  return Math.max(MIN_DIGITS, Math.ceil(bits / 2));
+}
+
+/** A full id is unique. */
+function abbreviate({ tables }: OpenRepository, id: string, digits: number): string {
+  let length = digits;
+  while (tables.objects.withPrefix(id.slice(0, length)).length > 1) length += 1;
+  return id.slice(0, length);
+}
+
+/** A step compares so many bytes of a path with a glob's beginning, as a power of two. */
+const BYTES_PER_STEP_BITS = 6;
+
+/** One glob. */
+interface Glob {
+  /** Without a trailing slash. */
+  readonly text: string;
+  /** The same with a slash: what everything below it begins with. */
+  readonly below: string;
+  /** Null: `text` is literal. */
+  readonly wild: WildPattern | null;
+  /** The literal directories and file that it begins with, up to the first component with a
+   * wildcard. */
+  readonly fixed: string;
+}
+
+/** A set of `:(glob)` pathspecs. Each glob covers the paths that it matches, and everything below a
+ * directory that it names.
+ * @see gitglossary(7) "pathspec" */
+class PathGlobs {
+  readonly #globs: readonly Glob[];
+
+  /** @param globs byte strings @param path byte string, one more path, taken literally; without
+   * globs and path everything is covered */
+  constructor(globs: readonly string[], path = "") {
+    const literal = path === "" ? [] : [{ text: path, below: `${path}/`, wild: null, fixed: path }];
+    const wild = globs.map((glob) => {
+      const text = glob.replace(/\/+$/, "");
+      const wildAt = text.search(/[*?[\\]/);
+      const fixed = wildAt < 0 ? text : text.slice(0, text.lastIndexOf("/", wildAt) + 1);
+      return { text, below: `${text}/`, wild: new WildPattern(text), fixed };
+    });
+    this.#globs = [...literal, ...wild];
+  }
+
+  /** Whether a path is covered or, for a directory, something below it may be.
+   * @param path byte string without a trailing slash
+   * @throws GitError "too-large" when the budget is spent */
+  mayMatchBelow(path: string, isDirectory: boolean, budget?: StepBudget): boolean {
+    if (this.#globs.length === 0) return true;
+    return this.#globs.some(({ text, below, wild, fixed }) => {
+      budget?.spend(1 + (path.length >>> BYTES_PER_STEP_BITS));
+      if (text === "" || path === text || path.startsWith(below)) return true;
+      if (!isDirectory) return wild?.matches(path, budget) ?? false;
+      // The directory is on the way to where the glob's wildcards begin, or below that.
+      return fixed.startsWith(`${path}/`) || (wild !== null && `${path}/`.startsWith(fixed));
+    });
+  }
 }

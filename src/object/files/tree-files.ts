@@ -27,7 +27,7 @@ export interface TreeFile extends Omit<TreeEntry, "name"> {
 export type ChooseEntry = (entry: TreeEntry) => boolean;
 
 /** What to walk. */
-export interface TreeWalk {
+interface TreeWalk {
   readonly tree: Oid;
   /** Byte string that the paths begin with: empty, or ending in "/". */
   readonly prefix: string;

@@ -263,6 +263,6 @@ function lost(chunk: ChunkId): GitError {
 }
 
 /** An error for wrong stored data, as opposed to a failure of the store. */
-export function damaged(reason: string): GitError {
+function damaged(reason: string): GitError {
   return new GitError("storage-failed", { damage: true, reason });
 }

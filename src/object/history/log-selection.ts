@@ -12,7 +12,7 @@ import type { LogFilter, LogPlace } from "../../contract/history.ts";
 const SKIPS_PER_STEP = 64;
 
 /** A chosen commit. */
-export interface ChosenCommit {
+interface ChosenCommit {
   /** Object number. */
   readonly number: ObjectNumber;
   /** Byte string: the name of a followed file in this commit; null: none is followed. */

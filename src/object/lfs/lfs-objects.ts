@@ -1,10 +1,17 @@
 // The LFS objects of a repository. The Worker carries their bytes; what is here decides what is
 // stored, and under which key.
+import type { OpenRepository } from "../objects/open-repository.ts";
 import { GitError } from "../../base/format/errors.ts";
+import type {
+  LfsObject,
+  LfsState,
+  LfsListRequest,
+  StoredLfsObject,
+  LfsBatch,
+  LfsBatchAnswer,
+} from "../../contract/lfs.ts";
 import type { LfsOid } from "../../base/format/lfs.ts";
 import { MAX_PUT_BYTES } from "../../base/format/limits.ts";
-import type { StoredLfsObject, LfsBatch, LfsBatchAnswer } from "../../contract/lfs.ts";
-import type { OpenRepository } from "../objects/open-repository.ts";
 import { checkLfsRef } from "./lfs-rights.ts";
 import { beginSigned, checkRoom } from "./lfs-uploads.ts";
 
@@ -46,8 +53,31 @@ export async function findLfsObject(repository: OpenRepository, oid: LfsOid): Pr
 /** Refuses a request for objects that are missing, or for all, as long as it is not known which
  * ones of its parent's a new fork reaches. The answer is the same for every object.
  * @throws GitError "unavailable" */
-export function checkReleased({ tables }: OpenRepository): void {
+function checkReleased({ tables }: OpenRepository): void {
   if (!tables.lfs.isWithholding()) return;
   const reason = "the fork's pointer files are being looked through; try again";
   throw new GitError("unavailable", { what: "list of LFS objects", reason });
+}
+
+/** Counts what a repository keeps for Git LFS. */
+export async function lfsState({ tables }: OpenRepository): Promise<LfsState> {
+  const { count, sizeBytes, ownBytes } = tables.lfs.sums();
+  return {
+    objects: count,
+    sizeBytes,
+    sharedBytes: sizeBytes - ownBytes,
+    missing: tables.lfs.countMissing(),
+    locks: tables.locks.count(),
+  };
+}
+
+/** Lists objects by id.
+ * @returns one more than the limit, if there are more
+ * @throws GitError "unavailable" while it is not known which ones a fork has */
+export async function listLfsObjects(repository: OpenRepository, request: LfsListRequest): Promise<LfsObject[]> {
+  const { which, after, limit } = request;
+  const { tables } = repository;
+  checkReleased(repository);
+  const found = which === "stored" ? tables.lfs.page(after, limit + 1) : tables.lfs.missing(after, limit + 1);
+  return found.map(({ oid, sizeBytes }) => ({ oid, sizeBytes }));
 }

@@ -1,5 +1,5 @@
 import { toByteString } from "../../base/format/byte-string.ts";
-import { MAX_POINTER_BYTES, parsePointer } from "../../base/format/lfs-pointer.ts";
+import { MAX_POINTER_BYTES, parsePointer } from "../../base/format/lfs.ts";
 import { BLOB } from "../../base/format/object.ts";
 import type { LfsPointer } from "../store/lfs/lfs-table.ts";
 import { NumberSet } from "../../base/numbers/number-set.ts";

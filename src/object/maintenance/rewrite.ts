@@ -14,7 +14,7 @@ import { ObjectReader } from "../objects/object-reader.ts";
 import { hashChunk, readChunk } from "../objects/chunk-bytes.ts";
 
 /** What to rewrite. */
-export interface Rewrite {
+interface Rewrite {
   readonly numbers: NumberSet;
   /** Starts a new chunk where object numbers are missing, so that each chunk can be sent whole.
    * Otherwise objects simply follow each other. */

@@ -1,6 +1,5 @@
 import type { GraphPosition } from "../../base/numbers/kinds.ts";
-import { LF } from "../../base/format/ascii.ts";
-import { decodeText, toByteString } from "../../base/format/byte-string.ts";
+import { LF, decodeText, toByteString } from "../../base/format/byte-string.ts";
 import { type Commit, encodeCommit } from "../../base/format/commit.ts";
 import { GitError } from "../../base/format/errors.ts";
 import { MAX_LISTED_PARENTS } from "../../base/format/shown-limits.ts";

@@ -33,7 +33,7 @@ const NOTHING = new Uint8Array(0);
 export type Roots = [base: Oid | null, ours: Oid | null, theirs: Oid | null];
 
 /** The paths where the three trees of a merge differ, with their versions. */
-export interface CollectedPaths {
+interface CollectedPaths {
   readonly paths: MergedPaths;
   readonly candidates: readonly [RenameCandidates, RenameCandidates];
 }

@@ -1,7 +1,7 @@
 import { ALL, BASE, directoryOf, type MergedPath, otherSide, type Version } from "./merged-path.ts";
 
 /** A file that was deleted, or one that was added. */
-export interface Candidate {
+interface Candidate {
   readonly path: string;
   readonly version: Version;
   /** Its position in git's order, as sortable text. Among files of the same content the first is
@@ -11,7 +11,7 @@ export interface Candidate {
 
 /** Why a deleted file's new path matters: the other side changed the file, or its directory may
  * have been renamed as a whole. */
-export type Relevance = "content" | "location";
+type Relevance = "content" | "location";
 
 /** Why the target of a removed directory matters. */
 export type DirectoryRelevance = "none" | "ancestor" | "self";

@@ -14,7 +14,7 @@ import { revisionOf } from "./revision.ts";
 import type { CommitRecord, IdentRecord } from "../../contract/commits.ts";
 
 /** The first bytes of a commit. */
-export interface ReadHead {
+interface ReadHead {
   readonly number: ObjectNumber;
   /** Hex. */
   readonly oid: string;

@@ -8,7 +8,7 @@ import type { OpenRepository } from "./open-repository.ts";
 const MAX_REF_PARTS = 16;
 
 /** Parts of a URL, split. All byte strings. */
-export interface RevPath {
+interface RevPath {
   /** How many parts the revision has. */
   readonly count: number;
   /** A ref's full name, if it has several parts; else the first part, whatever that names. */

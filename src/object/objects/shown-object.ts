@@ -53,7 +53,7 @@ export function showTagContent(content: Uint8Array, part: number): ShownTag {
 
 /** One part of a message. All parts in order are the message.
  * @throws GitError "invalid" when there is no such part */
-export function partOf(message: Uint8Array, part: number, encoding?: string): MessagePart {
+function partOf(message: Uint8Array, part: number, encoding?: string): MessagePart {
   const parts = Math.max(1, Math.ceil(message.length / MESSAGE_PART_BYTES));
   if (part > parts) {
     const reason = parts === 1 ? "the message comes in one part" : `the message comes in ${parts} parts`;

@@ -14,7 +14,7 @@ import type { PackPlan } from "../../base/bytes/pack-plan.ts";
 import { selectWholeChunks } from "./whole-chunks.ts";
 
 /** The content of a pack, and what its deltas may refer to. */
-export interface PackContents {
+interface PackContents {
   readonly objects: NumberSet;
   /** Finds which objects the client has, for a thin pack; null: deltas refer to nothing outside the
    * pack. */

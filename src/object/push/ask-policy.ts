@@ -33,7 +33,7 @@ export interface PolicyQuestion {
 
 /** A change that the policy is asked about. Ids in hex; null: absent. In stage `commits` with what
  * it would make reachable. */
-export interface PolicyChange extends Partial<NewCommits> {
+interface PolicyChange extends Partial<NewCommits> {
   readonly ref: string;
   readonly old: string | null;
   readonly new: string | null;

@@ -10,7 +10,7 @@ import {
   STORED,
 } from "../../base/codec/pack-index.ts";
 import type { Column } from "../../base/format/kinds.ts";
-import { packTooLarge } from "../../base/format/too-large.ts";
+import { packTooLarge } from "../../base/format/errors.ts";
 import { toHex } from "../../base/format/oid.ts";
 
 /** Objects of a pack among which those that reach a missing one are told from the others. They take
@@ -21,7 +21,7 @@ const MAX_SEARCHED = 500_000;
 const NODES_PER_STEP = 4_096;
 
 /** The objects of a push that must not be stored. */
-export interface BrokenObjects {
+interface BrokenObjects {
   /** 1 for each node that is missing, or reaches a missing one. */
   readonly nodes: Uint8Array;
   /** A missing object for the message, and one that needs it; "": only a ref does. */

@@ -27,7 +27,7 @@ export interface EarlyPush {
 }
 
 /** The push to prepare. */
-export interface PushToPrepare {
+interface PushToPrepare {
   readonly index: PackIndex;
   /** Stored trees that have been read. */
   readonly returned: ReturnedTrees;

@@ -5,9 +5,8 @@ import {
   PackIndexer,
   type PackIndexerOptions,
 } from "../../base/codec/pack-indexer.ts";
-import { GitError } from "../../base/format/errors.ts";
+import { GitError, packTooLarge } from "../../base/format/errors.ts";
 import { HOT_PUSH_BYTES, MAX_DELTA_BLOB_BYTES, MIN_CONTENDED_BYTES } from "../../base/format/limits.ts";
-import { packTooLarge } from "../../base/format/too-large.ts";
 import { BLOB } from "../../base/format/object.ts";
 import { decodePackHeader, PACK_HEADER_BYTES, PACK_TRAILER_BYTES } from "../../base/format/pack.ts";
 import { ChunkWriter } from "./chunk-writer.ts";

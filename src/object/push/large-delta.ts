@@ -1,7 +1,6 @@
 import type { Codec } from "../../base/codec/codec.ts";
-import { GitError } from "../../base/format/errors.ts";
+import { GitError, objectTooLarge } from "../../base/format/errors.ts";
 import { SHED_FILE } from "../../base/format/limits.ts";
-import { objectTooLarge } from "../../base/format/too-large.ts";
 import { BLOB, objectHeader } from "../../base/format/object.ts";
 import { encodeEntryHeader } from "../../base/format/pack.ts";
 import { type CountWork, inflateStored, type LargeContent, type StoredEntry } from "./large-content.ts";
@@ -34,7 +33,7 @@ export function baseOf(content: Uint8Array): DeltaBase {
   };
 }
 
-export interface LargeDelta {
+interface LargeDelta {
   readonly delta: StoredEntry;
   readonly base: DeltaBase;
   readonly codec: Pick<Codec, "inflateStream" | "deflateStream" | "sha1Stream">;

@@ -18,7 +18,7 @@ export interface LargeBase {
   readonly entry: StoredEntry;
 }
 
-export interface MadeObjectsOptions {
+interface MadeObjectsOptions {
   readonly limits: Limits;
   readonly codec: Codec;
   checkQuota(entryBytes: number, objects: number): void;

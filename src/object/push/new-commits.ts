@@ -33,7 +33,7 @@ const TELL_MS = 5_000;
 const MAX_VISITED = 10_000;
 
 /** A file that a commit changes. */
-export interface ChangedFile {
+interface ChangedFile {
   readonly path: string;
   readonly status: string;
   /** As in the tree, octal; null: it is deleted, like what follows. */
@@ -44,7 +44,7 @@ export interface ChangedFile {
 }
 
 /** A commit that no ref has reached. */
-export interface NewCommit extends CommitRecord {
+interface NewCommit extends CommitRecord {
   /** Against its first parent, without renames. */
   readonly files: readonly ChangedFile[];
 }

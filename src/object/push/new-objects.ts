@@ -13,7 +13,7 @@ export interface NewObject {
 }
 
 /** A stored object of the same type that is similar to a new one. */
-export interface Origin {
+interface Origin {
   readonly oid: Oid;
   readonly content: Uint8Array;
   /** The new object as pieces of this one and new bytes. */

@@ -15,7 +15,7 @@ import type { PushCost } from "../../contract/log-events.ts";
 import { newChunkCounters } from "../../base/chunks/chunk-store.ts";
 
 /** A move of a ref. */
-export interface RefMove {
+interface RefMove {
   /** Full name, pushable; byte string. */
   readonly name: string;
   /** The expected current value; null: absent. */

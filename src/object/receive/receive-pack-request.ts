@@ -16,7 +16,7 @@ import type { RefCommand } from "../../contract/push.ts";
 import { LINES_PER_STEP } from "../../base/http/packet-text.ts";
 
 /** The capabilities that the client chose. Those that were not offered are ignored, as git does. */
-export interface PushCapabilities {
+interface PushCapabilities {
   /** `report-status` or `report-status-v2`: without a proc-receive hook, their reports are the
    * same. */
   readonly reportStatus: boolean;

@@ -1,11 +1,14 @@
+import { GitError } from "../../base/format/errors.ts";
 import { decodeText } from "../../base/format/byte-string.ts";
+import { announceNow } from "./announce.ts";
 import { concatOids, type Oid, toHex } from "../../base/format/oid.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
 import type { Ref } from "../store/refs/refs.ts";
+import { scheduleAllWorktrees } from "../worktree/worktrees.ts";
 import { toIsoDate } from "../../base/format/ident.ts";
 import { type AheadBehind, aheadBehind } from "../history/ahead-behind.ts";
-import type { OpenRepository } from "../objects/open-repository.ts";
 import { TimeSlice } from "../../base/pacing/time-slice.ts";
-import { BRANCHES, checkAbsent, demandRef, renameRef, resolveTarget, setRef } from "./move-ref.ts";
+import { checkAbsent, demandRef, renameRef, resolveTarget, setRef } from "./move-ref.ts";
 import type { Expected, BranchRecord } from "../../contract/refs.ts";
 
 /** One page of branches, in the order of their names.
@@ -101,3 +104,32 @@ export async function describeBranches(
 }
 
 const NOT_COUNTED: { readonly [Key in keyof AheadBehind]: null } = { ahead: null, behind: null };
+
+const BRANCHES = "refs/heads/";
+
+/** Checks that a branch may become the default: it exists, or no branch does.
+ * @param branch without `refs/heads/`, byte string
+ * @throws GitError "invalid" when it may not */
+export async function checkDefaultBranch({ tables }: OpenRepository, branch: string): Promise<void> {
+  const { refs } = tables;
+  if (refs.get(BRANCHES + branch) === null && refs.withPrefixes([BRANCHES]).names.length > 0) {
+    throw new GitError("invalid", {
+      what: "default branch",
+      field: "defaultBranch",
+      reason: "the branch does not exist",
+    });
+  }
+}
+
+/** Points HEAD at another branch. @see checkDefaultBranch */
+export async function setDefaultBranch(repository: OpenRepository, branch: string): Promise<void> {
+  await checkDefaultBranch(repository, branch);
+  const { state } = repository;
+  state.transact(null, (tables) => {
+    tables.refs.setHead(BRANCHES + branch);
+    scheduleAllWorktrees(tables, state.platform.worktrees, Date.now());
+    return { result: undefined, isKept: true };
+  });
+  state.scheduleJobs();
+  await announceNow(state);
+}

@@ -82,7 +82,7 @@ function wantsAndHaves(wants: readonly string[], haves: readonly string[]): stri
 }
 
 /** A pack as it arrives from an upstream. */
-export class UpstreamPack implements PackSource {
+class UpstreamPack implements PackSource {
   readonly #answer: RemoteAnswer;
   readonly #maxBytes: number;
   /** Whether what comes are lines before the pack. */

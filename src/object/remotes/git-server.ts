@@ -17,7 +17,7 @@ const ANSWER_WAIT_MS = 60_000;
 export type RemoteRole = "upstream" | "target";
 
 /** How another host's repository is asked. */
-export interface ServerAccess {
+interface ServerAccess {
   readonly role: RemoteRole;
   readonly service: "git-upload-pack" | "git-receive-pack";
   readonly url: string;

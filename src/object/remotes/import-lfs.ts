@@ -1,15 +1,15 @@
 // The objects of Git LFS that imported pointer files name. They come when the history is here and
 // before its refs move, some with each run of the job.
 import { type GitErrorCode, isGitError } from "../../base/format/errors.ts";
+import { type LfsObject, lfsWaitMs } from "../../contract/lfs.ts";
+import { checkLink } from "./address.ts";
+import { failed, type GitServer, MAX_REDIRECTS } from "./git-server.ts";
+import { askBatch, type LfsAction, LFS_BATCH_OBJECTS } from "./lfs-server.ts";
 import { MAX_PUT_BYTES } from "../../base/format/limits.ts";
 import type { ImportedLfs } from "../../contract/remotes.ts";
 import { addLfsObject, beginLfsObject, dropLfsObject } from "../lfs/lfs-uploads.ts";
-import { type LfsObject, lfsWaitMs } from "../../contract/lfs.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { type PutBytes, storePart } from "../../base/bytes/part-upload.ts";
-import { findDownloads, openDownload } from "./lfs-upstream.ts";
-import { failed, type GitServer } from "./git-server.ts";
-import { LFS_BATCH_OBJECTS, type LfsAction } from "./lfs-server.ts";
 
 /** Objects of a run. */
 const RUN_LFS_OBJECTS = LFS_BATCH_OBJECTS;
@@ -82,5 +82,46 @@ async function bringOne(
     // As the reader of bodies says it of a client.
     if (isGitError(error, "bad-request")) throw failed("upstream", "an object of its Git LFS was cut", error);
     throw error;
+  }
+}
+
+/** Asks where objects are.
+ * @returns by id; without those that the upstream does not have
+ * @throws GitError as `askBatch` */
+export async function findDownloads(
+  upstream: GitServer,
+  objects: readonly LfsObject[],
+): Promise<Map<string, LfsAction>> {
+  const answers = await askBatch(upstream, "download", objects);
+  return new Map(
+    Array.from(answers).flatMap(([oid, { actions, error }]): [string, LfsAction][] => {
+      const download = actions?.download ?? null;
+      return download !== null && (error ?? null) === null ? [[oid, download]] : [];
+    }),
+  );
+}
+
+/** Opens an object where the upstream said that it is. Redirects are followed, each checked as the
+ * first address was; another origin than the first gets none of the headers.
+ * @returns null: it is not there
+ * @throws GitError "unavailable", "invalid" for an address that may not be asked */
+export async function openDownload(upstream: GitServer, { href, header }: LfsAction): Promise<Response | null> {
+  const first = checkLink(href, upstream.allowsPrivate);
+  let url = first;
+  for (let redirects = 0; ; redirects++) {
+    const headers = url.origin === first.origin ? (header ?? {}) : {};
+    const response = await upstream.send(url.href, headers);
+    const location = response.headers.get("Location");
+    const isRedirect = response.status >= 300 && response.status < 400 && location !== null;
+    if (response.status === 200) return response;
+    await response.body?.cancel();
+    if (response.status === 404 || response.status === 410) return null;
+    if (!isRedirect) throw failed("upstream", `its Git LFS answered ${response.status} for an object`);
+    if (redirects === MAX_REDIRECTS)
+      throw failed("upstream", `its Git LFS redirected more than ${MAX_REDIRECTS} times`);
+    const next = checkLink(URL.parse(location, url)?.href ?? "", upstream.allowsPrivate);
+    if (next.protocol === "http:" && url.protocol === "https:")
+      throw failed("upstream", "it redirected from https: to http:");
+    url = next;
   }
 }

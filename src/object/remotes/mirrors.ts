@@ -1,9 +1,10 @@
 // Makes, shows, changes and removes mirrors. What they do is in `run-mirror.ts`.
+import type { Tables } from "../store/tables.ts";
 import { GitError } from "../../base/format/errors.ts";
+import type { RefCommand } from "../../contract/push.ts";
 import { OID_BYTES, toHex } from "../../base/format/oid.ts";
 import type { MirroredLfs, MirrorRecord, NewMirror, MirrorStatus, MirrorRef } from "../../contract/remotes.ts";
 import { checkRemoteSettings } from "../../contract/remote-settings.ts";
-import type { Tables } from "../store/tables.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { checkAddress } from "./address.ts";
 import { seal } from "./sealed.ts";
@@ -182,4 +183,14 @@ function show(
     underWay: state.stepsUnderWay.get(record.id) ?? null,
     nextMs,
   };
+}
+
+/** Adds the jobs of the mirrors that moved refs concern. Must run in the push's transaction.
+ * Without a mirror it writes nothing.
+ * @param moved the commands that moved their refs */
+export function scheduleMirrors({ mirrors, jobs }: Tables, moved: readonly RefCommand[], nowMs: number): void {
+  for (const { id, prefixes, dueMs } of mirrors.all()) {
+    const isMirrored = ({ name }: RefCommand): boolean => prefixes.some((prefix) => name.startsWith(prefix));
+    if (moved.some(isMirrored)) jobs.add("mirror", id, Math.max(nowMs, dueMs));
+  }
 }

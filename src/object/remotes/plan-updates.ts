@@ -12,7 +12,7 @@ export interface RefUpdate {
 }
 
 /** What makes a target's refs those that are here. */
-export interface PlannedUpdates {
+interface PlannedUpdates {
   /** Deletions first, as a name that goes may be in the way of one that comes; then the default
    * branch, other branches, and the rest. */
   readonly updates: readonly RefUpdate[];

@@ -1,13 +1,13 @@
 // The job `mirror`. A run looks at the target's refs, and pushes what differs, in as many steps as
 // the target needs. Whatever ends a run, the next one looks again: what the target has is told by
 // the target alone.
+import { equalOids, fromHex, NULL_OID_HEX } from "../../base/format/oid.ts";
 import { GitError, isGitError } from "../../base/format/errors.ts";
-import { fromHex, NULL_OID_HEX } from "../../base/format/oid.ts";
-import { newChunkCounters } from "../../base/chunks/chunk-store.ts";
-import type { MirroredLfs, MirrorRecord } from "../../contract/remotes.ts";
 import type { MirroredRef } from "../store/remotes/mirror-table.ts";
-import type { NumberSet } from "../../base/numbers/number-set.ts";
+import type { MirrorRecord, MirroredLfs } from "../../contract/remotes.ts";
 import type { Tables } from "../store/tables.ts";
+import { newChunkCounters } from "../../base/chunks/chunk-store.ts";
+import type { NumberSet } from "../../base/numbers/number-set.ts";
 import { streamPack } from "../../base/bytes/pack-stream.ts";
 import type { PackPlan } from "../../base/bytes/pack-plan.ts";
 import { GitServer } from "./git-server.ts";
@@ -16,7 +16,6 @@ import { unseal } from "./sealed.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
 import { credentialPlace } from "./mirrors.ts";
 import { type LeftLfs, type LfsRun, mirrorLfs, NOTHING_LEFT } from "./mirror-lfs.ts";
-import { noteTarget } from "./note-target.ts";
 import { findHad, type PlannedStep, planStep, type StepLimits } from "./plan-step.ts";
 import { planUpdates } from "./plan-updates.ts";
 import { type PushReport, sendPack } from "./send-pack.ts";
@@ -52,7 +51,7 @@ const MIRROR_RETRY_MS = 5_000;
 const LONGEST_RETRY_MS = 60 * 60_000;
 
 /** What a run sent. */
-export interface MirrorCounts {
+interface MirrorCounts {
   readonly pushes: number;
   readonly objects: number;
   readonly bytes: number;
@@ -321,4 +320,37 @@ function addLeft(lfs: MirroredLfs | null, { missing, refused, refusal }: LeftLfs
 
 function toOid(hex: string): Uint8Array | null {
   return hex === NULL_OID_HEX ? null : fromHex(hex);
+}
+
+/** Notes what a target says it has, and what it is refused; writes only what has changed. Must run
+ * in a transaction.
+ * @param there ids in hex by name
+ * @param refused reasons by name */
+function noteTarget(
+  { refs, mirrors }: Tables,
+  { id, prefixes }: MirrorRecord,
+  there: ReadonlyMap<string, string>,
+  refused: ReadonlyMap<string, string>,
+): void {
+  const unknown = new Set(refs.withPrefixes(prefixes).names);
+  const describe = (name: string): MirroredRef => {
+    const oid = there.get(name);
+    return { name, oid: oid === undefined ? null : fromHex(oid), refusal: refused.get(name) ?? null };
+  };
+  const changed: MirroredRef[] = [];
+  for (const former of mirrors.refs(id)) {
+    const isHere = unknown.delete(former.name);
+    const now = isHere ? describe(former.name) : { name: former.name, oid: null, refusal: null };
+    if (!isSame(former, now)) changed.push(now);
+  }
+  for (const name of unknown) {
+    const now = describe(name);
+    if (now.oid !== null || now.refusal !== null) changed.push(now);
+  }
+  for (const ref of changed) mirrors.putRef(id, ref);
+}
+
+function isSame(a: MirroredRef, b: MirroredRef): boolean {
+  const hasSameOid = a.oid === null || b.oid === null ? a.oid === b.oid : equalOids(a.oid, b.oid);
+  return hasSameOid && a.refusal === b.refusal;
 }

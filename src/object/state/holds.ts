@@ -1,7 +1,7 @@
 /** Work that holds something up while it runs: `create` may create the repository, if it does not
  * exist (a push or a fork); `pin` has pinned in another repository what no row of this one names
  * yet (a fork or an import); `hurry` waits for jobs, so these run at once. */
-export type Hold = "create" | "pin" | "hurry";
+type Hold = "create" | "pin" | "hurry";
 
 /** Counts the running work of each kind. */
 export class Holds {

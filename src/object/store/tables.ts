@@ -18,7 +18,7 @@ import { Reachability } from "./graph/reachability.ts";
 import type { PreparedPage } from "./index/record-pages.ts";
 import { RefStore } from "./refs/refs.ts";
 import { removePointers, removeRows } from "./index/removed-rows.ts";
-import { SharedObjects } from "./forks/shared-objects.ts";
+import { SharedObjects } from "./forks/pin-table.ts";
 import type { Sql } from "./sql/sql.ts";
 import { ResponseTable } from "./jobs/response-table.ts";
 import { TreeSumTable } from "./index/tree-sum-table.ts";

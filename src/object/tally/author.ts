@@ -1,5 +1,4 @@
-import { LF } from "../../base/format/ascii.ts";
-import { toByteString } from "../../base/format/byte-string.ts";
+import { LF, toByteString } from "../../base/format/byte-string.ts";
 import { findBlankLine } from "../../base/format/header.ts";
 import { parseIdent } from "../../base/format/ident.ts";
 import type { AuthoredCommit } from "../store/graph/author-table.ts";

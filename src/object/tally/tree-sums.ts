@@ -9,7 +9,7 @@ import { pause } from "../../base/pacing/pause.ts";
 import { languageOf, languageScheme } from "../../base/languages/language.ts";
 
 /** Takes the place of a language's id for files without one. */
-export const OTHER_FILES = -1;
+const OTHER_FILES = -1;
 
 /** Trees read at a time. */
 const SLICE_TREES = 500;

@@ -1,9 +1,12 @@
+import { safeContentType } from "../../base/format/content-type.ts";
 import type { ChunkId, ObjectNumber } from "../../base/numbers/kinds.ts";
-import type { ChunkStore, SizedStream } from "../../base/chunks/chunk-store.ts";
+import { toHex } from "../../base/format/oid.ts";
+import type { ChunkStore, SizedStream, FileLabel } from "../../base/chunks/chunk-store.ts";
+import { formatMode, SYMLINK_MODE } from "../../base/format/tree.ts";
 import type { ChunkRow } from "../store/index/chunk-row.ts";
 import { NumberSet } from "../../base/numbers/number-set.ts";
-import type { Tables } from "../store/tables.ts";
 import type { PendingFile, WrittenFile } from "../store/jobs/worktree-table.ts";
+import type { Tables } from "../store/tables.ts";
 import type { DeltaCodec } from "../../base/bytes/delta-chains.ts";
 import { type PlainEntry, streamEntry } from "../../base/bytes/entry-stream.ts";
 import { HeldBytes } from "../../base/bytes/held-bytes.ts";
@@ -11,7 +14,6 @@ import { ObjectReader } from "../objects/object-reader.ts";
 import type { Extent } from "../../base/bytes/pack-plan.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
 import { worktreeFileKey } from "./file-key.ts";
-import { labelFile } from "./file-label.ts";
 
 /** Writes in flight: the platform allows a request six connections that wait for an answer. */
 const PUTS_IN_FLIGHT = 6;
@@ -191,4 +193,29 @@ class PutWindow {
     this.#bytes += bytes;
     this.held.add(bytes);
   }
+}
+
+/** Types that make a site of the bucket's files. Nobody is logged in to the bucket's origin, so
+ * scripts in them do no harm. */
+const SITE_TYPES: Readonly<Record<string, string>> = {
+  css: "text/css; charset=utf-8",
+  csv: "text/csv; charset=utf-8",
+  htm: "text/html; charset=utf-8",
+  html: "text/html; charset=utf-8",
+  js: "text/javascript; charset=utf-8",
+  md: "text/markdown; charset=utf-8",
+  mjs: "text/javascript; charset=utf-8",
+  svg: "image/svg+xml",
+  xml: "application/xml",
+};
+
+/** The metadata of a file's R2 object: media type by extension, object id in hex, mode in octal. */
+function labelFile({ path, oid, mode }: PendingFile): FileLabel {
+  return { contentType: mediaType(path, mode), metadata: { oid: toHex(oid), mode: formatMode(mode) } };
+}
+
+function mediaType(path: string, mode: number): string {
+  if (mode === SYMLINK_MODE) return "inode/symlink";
+  const extension = /\.([^./]+)$/.exec(path)?.[1]?.toLowerCase() ?? "";
+  return Object.hasOwn(SITE_TYPES, extension) ? SITE_TYPES[extension]! : safeContentType(path);
 }

@@ -4,7 +4,7 @@ import type { OpenRepository } from "../objects/open-repository.ts";
 import { worktreeFileKey } from "./file-key.ts";
 
 /** A file of a commit that R2 holds uncompressed. */
-export interface MaterializedFile extends Omit<WorktreeFile, "etag"> {
+interface MaterializedFile extends Omit<WorktreeFile, "etag"> {
   /** The R2 object, to be read by `ChunkStore.openFile`. It may be another version by then. */
   readonly key: string;
   readonly etag: string;

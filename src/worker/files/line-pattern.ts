@@ -11,7 +11,7 @@ const MAX_LINE_STEPS = 16_000_000;
 const WORD = /[A-Za-z0-9_]/;
 
 /** How lines are matched. */
-export interface PatternOptions {
+interface PatternOptions {
   /** RE2's syntax, or with `fixed` literal text. */
   readonly pattern: string;
   readonly fixed: boolean;
@@ -21,7 +21,7 @@ export interface PatternOptions {
 }
 
 /** Where a match is, in UTF-16 units from 0. */
-export interface LineMatch {
+interface LineMatch {
   readonly start: number;
   readonly end: number;
 }

@@ -7,7 +7,7 @@ import { readPlanned } from "./planned-files.ts";
 import type { Reading } from "./reading.ts";
 
 /** A search in the files of a commit. */
-export interface FileSearch {
+interface FileSearch {
   /** A revision, byte string; to continue, the commit's id. */
   readonly ref: string;
   readonly pattern: LinePattern;

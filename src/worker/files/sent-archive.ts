@@ -1,17 +1,17 @@
 // An archive of a commit's files, made in the Worker while it is sent.
 import { decodeText, encodeText } from "../../base/format/byte-string.ts";
+import { encodeTarEnd, encodeTarEntry, encodeTarPadding, encodeTarStart } from "../../base/format/tar.ts";
+import { SYMLINK_MODE, isTreeMode } from "../../base/format/tree.ts";
 import { GitError } from "../../base/format/errors.ts";
+import { type Archive, openArchive } from "./archive.ts";
 import { MAX_ARCHIVE_STEPS, MAX_WALK_STEPS } from "../../base/format/limits.ts";
 import { StepBudget } from "../../base/format/step-budget.ts";
-import { isTreeMode } from "../../base/format/tree.ts";
-import { type Archive, openArchive } from "./archive.ts";
 import { BlobReader } from "./blob-reader.ts";
 import { compressedPieces } from "./compressed-pieces.ts";
 import { CONVERT, type FilesPlan, WINDOW_STEPS } from "../../contract/files.ts";
 import { streamPieces } from "../../base/bytes/piece-stream.ts";
 import { readPlanned } from "./planned-files.ts";
 import type { Reading } from "./reading.ts";
-import { tarArchive } from "./tar-archive.ts";
 import { zipArchive } from "./zip-archive.ts";
 import { pause } from "../../base/pacing/pause.ts";
 import type { RepositoryClient } from "../../contract/calls.ts";
@@ -23,7 +23,7 @@ export const ARCHIVE_TYPES = {
   zip: "application/zip",
 } as const;
 
-export type ArchiveFormat = keyof typeof ARCHIVE_TYPES;
+type ArchiveFormat = keyof typeof ARCHIVE_TYPES;
 
 const FORMATS = ["tar.gz", "tar", "zip"] as const satisfies ArchiveFormat[];
 
@@ -33,7 +33,7 @@ const REST_MS = 100;
 const MAX_REST_MS = 10_000;
 
 /** What an archive holds. Byte strings. */
-export interface ArchiveRequest {
+interface ArchiveRequest {
   /** A revision. */
   readonly ref: string;
   /** Only this file or directory; "": all. */
@@ -45,7 +45,7 @@ export interface ArchiveRequest {
 }
 
 /** An archive that has been planned. */
-export interface SentArchive {
+interface SentArchive {
   /** Id in hex. */
   readonly commit: string;
   /** @throws GitError before the first byte, as far as a fault can be known by then */
@@ -119,4 +119,23 @@ function makeBody(archive: Archive, format: ArchiveFormat, reader: BlobReader): 
   if (format === "zip") return streamPieces(zipArchive(archive), finish);
   const tar = tarArchive(archive);
   return streamPieces(format === "tar.gz" ? compressedPieces(tar, "gzip")[Symbol.asyncIterator]() : tar, finish);
+}
+
+/** Makes a tar, byte for byte that of `git archive`. Pieces have any size and must not be changed.
+ * @throws GitError as reading the files does; the output is then incomplete
+ * @see git-archive(1) */
+async function* tarArchive({ commit, timeSeconds, entries }: Archive): AsyncGenerator<Uint8Array, void, void> {
+  let sizeBytes = 0;
+  const counted = (piece: Uint8Array): Uint8Array => {
+    sizeBytes += piece.length;
+    return piece;
+  };
+  yield counted(encodeTarStart(commit, timeSeconds));
+  for await (const entry of entries) {
+    yield counted(encodeTarEntry(entry, timeSeconds));
+    if (entry.mode === SYMLINK_MODE) continue;
+    for await (const piece of entry.content) yield counted(piece);
+    yield counted(encodeTarPadding(entry.sizeBytes));
+  }
+  yield encodeTarEnd(sizeBytes);
 }

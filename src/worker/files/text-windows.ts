@@ -1,6 +1,6 @@
 // The lines of a large text, a window of them at a time: strings of all its lines take more than
 // ten times its bytes.
-import { LF } from "../../base/format/ascii.ts";
+import { LF } from "../../base/format/byte-string.ts";
 
 /** Bytes of the lines that are decoded together, unless the first is longer. */
 const WINDOW_BYTES = 256 * 1024;
@@ -9,7 +9,7 @@ const WINDOW_BYTES = 256 * 1024;
 const MAX_LINE_BYTES = 1024 * 1024;
 
 /** Consecutive lines of a text. */
-export interface TextWindow {
+interface TextWindow {
   /** Index of the first line in the text. */
   readonly first: number;
   /** Without their ends; invalid UTF-8 is U+FFFD. */

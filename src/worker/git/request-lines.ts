@@ -8,7 +8,7 @@ export type Refusal = string | null;
 
 /** How a sequence of lines ended: with a flush or delimiter packet, at the end of the request, or
  * with a refusal. */
-export type LinesEnd = "flush" | "delim" | "end" | { readonly refusal: string };
+type LinesEnd = "flush" | "delim" | "end" | { readonly refusal: string };
 
 /** Passes lines to `accept`, as byte strings without their LF, up to the first packet that is not a
  * line, or the first refusal.

@@ -1,20 +1,23 @@
-import type { Caller, Right } from "../../base/access/caller.ts";
-import { GitError } from "../../base/format/errors.ts";
+import { type Caller, type Right, everythingOf, may } from "../../base/access/caller.ts";
 import { parseRepositoryName } from "../../base/format/repository-name.ts";
+import { GitError } from "../../base/format/errors.ts";
+import { newPushRequest } from "../git/push-client.ts";
+import { readOutcome } from "../../contract/push-outcome.ts";
+import type { RestHost } from "../rest/common/routes.ts";
 import type { Deployment } from "../shared/deployment.ts";
+import type { MayCreate, Visitor, WebHost } from "../web/parts/web-env.ts";
 import { R2ChunkStore } from "../../base/chunks/r2-chunk-store.ts";
-import { demandRight } from "./demand.ts";
-import { printEvent } from "../../contract/event-log.ts";
 import type { HostRequest } from "./host-request.ts";
-import { openListener } from "./listener.ts";
-import { openOwner, openOwnerListener } from "./open-owner.ts";
-import { newQuotaService } from "./quota-service.ts";
+import { demandRight, newQuotaService, newTokenService } from "./token-service.ts";
+import { printEvent } from "../../contract/event-log.ts";
+import { identifyVisitor, signIn, signOut } from "./sessions.ts";
+import type { Ambiguities } from "../../contract/calls.ts";
+import { openListener, openOwner, openOwnerListener } from "./listener.ts";
 import { newRepositoryRegistry } from "./repository-registry.ts";
-import { newTokenService } from "./token-service.ts";
 
 /** Implements the services of the API and of the pages for a request on this platform.
  * @param codec the isolate's */
-export function newDeployment(request: HostRequest, codec: Deployment["reading"]["codec"]): Deployment {
+function newDeployment(request: HostRequest, codec: Deployment["reading"]["codec"]): Deployment {
   const { env } = request;
   const findCaller = async (): Promise<Caller> => (await request.asker()).caller;
   const demand = async (needed: Right, owner: string): Promise<void> =>
@@ -39,4 +42,61 @@ export function newDeployment(request: HostRequest, codec: Deployment["reading"]
     },
     registry: newRepositoryRegistry(request, findCaller, demand),
   };
+}
+
+/** Implements the REST API's services for a request on this platform.
+ * @param codec the isolate's */
+export function newRestHost(request: HostRequest, codec: RestHost["reading"]["codec"]): RestHost {
+  return {
+    ...newDeployment(request, codec),
+    push: async (owner, repository, commands, pack) => {
+      const opened = await request.open(parseRepositoryName(owner, repository), "write");
+      // The object ignores the host of the URL. A restore may create its repository.
+      return readOutcome(await opened.push(newPushRequest("https://holdfast", commands, pack), true));
+    },
+  };
+}
+
+/** Implements the services of the pages for a request on this platform. From here on, its caller is
+ * whoever the session says.
+ * @param codec the isolate's */
+export function newWebHost(request: HostRequest, codec: WebHost["reading"]["codec"]): WebHost {
+  const { env, request: received } = request;
+  request.identifyBy(identifyVisitor);
+  return {
+    ...newDeployment(request, codec),
+    requestId: request.id,
+    build: env.VERSION.id,
+    visitor: async () => toVisitor((await request.asker()).caller),
+    mayCreate: async () => toMayCreate((await request.asker()).caller),
+    openPlace: async (owner, repository, needed: Right, noteAmbiguities: (found: Ambiguities) => void) => {
+      const opened = await request.open(parseRepositoryName(owner, repository), needed);
+      const { place } = opened;
+      if (place === null) throw new GitError("not-found", { subject: "repository" });
+      const { name, visibility, right, isFormer } = place;
+      return { owner: place.owner, name, visibility, right, isFormer, client: opened.client(noteAmbiguities) };
+    },
+    signIn: (token) => signIn(received, env, token),
+    signOut: () => signOut(received, env),
+  };
+}
+
+function toVisitor(caller: Caller): Visitor {
+  switch (caller.kind) {
+    case "anyone":
+    case "anonymous":
+      return { kind: caller.kind };
+    case "operator":
+      return { kind: "signed-in", name: "operator", id: "operator" };
+    case "token":
+      return { kind: "signed-in", name: caller.token.name, id: caller.token.id };
+  }
+}
+
+function toMayCreate(caller: Caller): MayCreate {
+  if (caller.kind === "anyone" || caller.kind === "operator") return "everywhere";
+  if (caller.kind !== "token") return null;
+  const { scope } = caller.token;
+  if (!("owner" in scope) || !may(caller, "write", everythingOf(scope.owner))) return null;
+  return { owner: scope.owner, right: caller.token.right };
 }

@@ -8,7 +8,7 @@ import { advertiseUploadPack, serveUploadPack } from "../git/upload-pack.ts";
 import type { NamedRepository } from "./directory.ts";
 
 /** An authorised request to a repository. */
-export interface GitRequest {
+interface GitRequest {
   readonly request: Request;
   readonly repository: NamedRepository;
   readonly fetch: FetchContext;

@@ -1,13 +1,12 @@
 // Finds out who sent a request. Only this file reads the header Authorization. What the caller may
 // do is decided by `authorise`.
+import { ExpiringMap } from "./expiring-map.ts";
 import type { Caller } from "../../base/access/caller.ts";
 import { hashToken, isSameSecret, isTokenText } from "../../base/access/token-text.ts";
 import { GitError } from "../../base/format/errors.ts";
 import { ANSWER_LIFE_MS } from "../../contract/registry.ts";
 import { registryOf } from "./directory.ts";
 import type { Env } from "../../contract/env.ts";
-import { ExpiringMap } from "./expiring-map.ts";
-import { FailedLogins } from "./failed-logins.ts";
 
 /** Maximum length of the header, in characters: a token takes 52, a name before it little more. */
 const MAX_HEADER = 4_096;
@@ -16,10 +15,36 @@ const MAX_HEADER = 4_096;
 const MAX_REMEMBERED = 10_000;
 
 /** A caller with a token. */
-export type TokenCaller = Extract<Caller, { kind: "token" }>;
+type TokenCaller = Extract<Caller, { kind: "token" }>;
 
 /** Callers by the hashes of their tokens, as far as this isolate has seen them. */
 const remembered = new ExpiringMap<TokenCaller>(MAX_REMEMBERED);
+
+/** Invalid tokens that an address may send within `WINDOW_MS`. */
+export const MAX_FAILURES = 30;
+const WINDOW_MS = 60_000;
+
+/** Maximum number of addresses, some 100 bytes each. */
+const MAX_ADDRESSES = 10_000;
+
+/** Counts invalid tokens by client address, in one isolate. A valid token is never counted or
+ * delayed, whatever its address: the token is checked first, and only senders of invalid ones must
+ * wait. */
+class FailedLogins {
+  readonly #windows = new ExpiringMap<{ count: number; readonly endMs: number }>(MAX_ADDRESSES);
+
+  /** Counts an invalid token.
+   * @returns how long its sender must wait (ms); null: it may try again */
+  note(address: string, nowMs: number): number | null {
+    let window = this.#windows.get(address, nowMs);
+    if (window === undefined) {
+      window = { count: 0, endMs: nowMs + WINDOW_MS };
+      this.#windows.set(address, window, window.endMs);
+    }
+    window.count += 1;
+    return window.count > MAX_FAILURES ? window.endMs - nowMs : null;
+  }
+}
 
 const failedLogins = new FailedLogins();
 

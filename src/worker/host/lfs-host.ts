@@ -1,5 +1,7 @@
+import { SignedRequests } from "../../base/chunks/signed-requests.ts";
 import { GitError } from "../../base/format/errors.ts";
 import { MIN_LFS_PART_BYTES } from "../../base/format/limits.ts";
+import { type Env, configuredLimits } from "../../contract/env.ts";
 import { DEFAULT_BRANCH } from "../../base/format/ref-name.ts";
 import { parseRepositoryName } from "../../base/format/repository-name.ts";
 import { serveLfs } from "../lfs/lfs.ts";
@@ -7,8 +9,6 @@ import { noCreation } from "../git/advertise-push.ts";
 import { newChunkCounters } from "../../base/chunks/chunk-store.ts";
 import { R2ChunkStore } from "../../base/chunks/r2-chunk-store.ts";
 import { PUSHED_DETAILS } from "../../contract/registry.ts";
-import { newSignedRequests } from "./bucket-requests.ts";
-import { type Env, configuredLimits } from "../../contract/env.ts";
 import type { HostRequest } from "./host-request.ts";
 import { traffic } from "../../base/isolate.ts";
 
@@ -65,4 +65,18 @@ function maxBodyBytes(env: Env): number {
   if (!(Number.isSafeInteger(bodyBytes) && bodyBytes > 0))
     throw new RangeError(`MAX_BODY_BYTES must be a number of bytes, not ${env.MAX_BODY_BYTES}`);
   return bodyBytes;
+}
+
+const SETTINGS = ["S3_ENDPOINT", "S3_BUCKET", "S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY"] as const;
+
+/** Signs requests to the bucket's S3 API; null: the deployment has no key for it.
+ * @throws RangeError when only some of the settings are there, or the endpoint is no URL */
+function newSignedRequests(env: Env): SignedRequests | null {
+  const [endpoint = "", bucket = "", accessKeyId = "", secretAccessKey = ""] = SETTINGS.map((name) => env[name]);
+  const missing = SETTINGS.filter((name) => (env[name] ?? "") === "");
+  if (missing.length === SETTINGS.length) return null;
+  if (missing.length > 0) throw new RangeError(`${missing.join(", ")}: set all of ${SETTINGS.join(", ")}, or none`);
+  if (!/^https?:\/\/[^/?#]+$/.test(endpoint))
+    throw new RangeError(`S3_ENDPOINT must be a URL without a path, not ${endpoint}`);
+  return new SignedRequests({ endpoint, bucket, accessKeyId, secretAccessKey });
 }

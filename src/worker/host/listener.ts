@@ -1,10 +1,13 @@
 import type { Right } from "../../base/access/caller.ts";
 import { GitError } from "../../base/format/errors.ts";
-import type { RepositoryName } from "../../base/format/repository-name.ts";
-import type { EventSource, Listener } from "../shared/deployment.ts";
+import { isOwnerName, type RepositoryName } from "../../base/format/repository-name.ts";
+import { newClient, type OwnerClient, type RepositoryClient } from "../../contract/calls.ts";
+import type { EventSource, Listener, OwnerListener } from "../shared/deployment.ts";
+import { type OwnerRpc, type Remote, LISTEN_REQUEST } from "../../contract/objects.ts";
 import type { EventPage, EventQuery } from "../../contract/events.ts";
 import type { HostRequest } from "./host-request.ts";
-import type { RepositoryClient } from "../../contract/calls.ts";
+import { demandRight } from "./token-service.ts";
+import type { Env } from "../../contract/env.ts";
 
 /** Listens to a repository for a request that its caller may read.
  * @throws GitError @see Deployment.listen */
@@ -19,7 +22,7 @@ export async function openListener(request: HostRequest, name: RepositoryName | 
 }
 
 /** Hears of a log that something has happened, over a WebSocket to the log's object. */
-export class SocketListener<Page extends EventPage> implements EventSource<Page> {
+class SocketListener<Page extends EventPage> implements EventSource<Page> {
   readonly #socket: WebSocket;
   readonly #read: (query: EventQuery) => Promise<Page>;
   #isAwake = true;
@@ -80,4 +83,32 @@ class RepositoryListener extends SocketListener<EventPage> implements Listener {
     this.rest();
     return this.#open(needed);
   }
+}
+
+/** Opens an owner for a request whose caller has the needed right for all that they have.
+ * @throws GitError "invalid", and as `Deployment.demand` */
+export async function openOwner(request: HostRequest, owner: string, needed: Right): Promise<OwnerClient> {
+  if (!isOwnerName(owner)) throw new GitError("invalid", { what: "owner", field: "owner", actual: owner });
+  const right = await demandRight(request, needed, owner);
+  const stub = ownerOf(request.env, owner);
+  return newClient<OwnerClient>((name, argument) => stub.call(name, argument, right));
+}
+
+/** Listens to an owner for a request that may read all that they have.
+ * @throws GitError "unavailable" when there are too many listeners, and as `openOwner` */
+export async function openOwnerListener(request: HostRequest, owner: string): Promise<OwnerListener> {
+  await openOwner(request, owner, "read");
+  const { url, headers } = LISTEN_REQUEST;
+  const { webSocket } = await ownerOf(request.env, owner).fetch(new Request(url, { headers }));
+  if (webSocket === null)
+    throw new GitError("unavailable", { what: "event stream", reason: "too many listen to this owner" });
+  // Each reading is a request of its own, since the caller's right may have ended.
+  return new SocketListener(webSocket, async (query) =>
+    (await openOwner(request.again(), owner, "read")).events(query),
+  );
+}
+
+/** The object of an owner, whose name may be written in any case. */
+function ownerOf(env: Env, owner: string): Remote<OwnerRpc> {
+  return env.OWNERS.getByName(owner.toLowerCase()) as unknown as Remote<OwnerRpc>;
 }

@@ -1,12 +1,24 @@
-import { type Caller, may, type Token } from "../../base/access/caller.ts";
+import {
+  authorise,
+  everythingOf,
+  type Right,
+  rightOf,
+  type Caller,
+  type TokenScope,
+  may,
+  type Token,
+} from "../../base/access/caller.ts";
+import { effectiveQuota } from "../../base/access/quota.ts";
 import { GitError } from "../../base/format/errors.ts";
-import type { NewToken } from "../../contract/registry.ts";
-import type { Deployment, Place, TokenService } from "../shared/deployment.ts";
-import type { TokenEvent } from "../../contract/events.ts";
+import type { Deployment, Place, QuotaService, TokenService } from "../shared/deployment.ts";
+import type { NewToken, QuotaHolder } from "../../contract/registry.ts";
+import type { HostRequest } from "./host-request.ts";
+import { isOwnerName, parseRepositoryName } from "../../base/format/repository-name.ts";
 import { registryOf, repositoryObject } from "./directory.ts";
-import type { Env } from "../../contract/env.ts";
+import type { TokenEvent } from "../../contract/events.ts";
+import { forgetRoutesTo } from "./known-routes.ts";
+import { type Env, configuredLimits } from "../../contract/env.ts";
 import { printEvent } from "../../contract/event-log.ts";
-import { findScope } from "./find-scope.ts";
 import { forgetToken } from "./identify.ts";
 import { forgetSessionsOf } from "./sessions.ts";
 
@@ -77,4 +89,62 @@ function checkExpiry({ expiresMs }: Pick<NewToken, "expiresMs">, caller: Caller)
     const reason = `your token expires at ${new Date(lastMs).toISOString()}`;
     throw new GitError("forbidden", { what: "a token that lives longer than the one that creates it", reason });
   }
+}
+
+/** Refuses a request whose caller lacks the needed right for everything of an owner.
+ * @returns the caller's right
+ * @throws GitError @see Deployment.demand */
+export async function demandRight(request: HostRequest, needed: Right, owner: string): Promise<Right> {
+  const { caller } = await request.asker();
+  const target = everythingOf(owner);
+  const right = rightOf(caller, target);
+  // Owners are no secret: a caller without a right is told so.
+  if (caller.kind !== "anonymous" && right === null)
+    throw new GitError("forbidden", { what: `access to what belongs to ${owner}` });
+  authorise(caller, needed, target);
+  return right!;
+}
+
+/** Finds the scope for a place, if the caller has the needed right there.
+ * @param demand
+ * @see Deployment.demand
+ * @throws GitError "invalid", "not-found", and as `authorise` */
+async function findScope(
+  env: Env,
+  { owner, repository }: Place,
+  caller: () => Promise<Caller>,
+  needed: Right,
+  demand: Deployment["demand"],
+): Promise<TokenScope> {
+  if (!isOwnerName(owner)) throw new GitError("invalid", { what: "owner", field: "owner", actual: owner });
+  if (repository === undefined) {
+    await demand(needed, owner);
+    return { owner };
+  }
+  const name = parseRepositoryName(owner, repository);
+  const entry = name === null ? null : await registryOf(env).read(name);
+  if (entry === null) throw new GitError("not-found", { subject: "repository" });
+  authorise(await caller(), needed, entry);
+  return { repositoryId: entry.id };
+}
+
+/** Shows and sets quotas for one request, as far as its caller may.
+ * @param demand
+ * @see Deployment.demand */
+export function newQuotaService(env: Env, caller: () => Promise<Caller>, demand: Deployment["demand"]): QuotaService {
+  const registry = registryOf(env);
+  const find = (place: Place, needed: Right) => findScope(env, place, caller, needed, demand);
+  const read = async (holder: QuotaHolder) => {
+    const standing = await registry.readQuota(holder);
+    return { ...standing, effective: "owner" in holder ? standing : effectiveQuota(standing, configuredLimits(env)) };
+  };
+  return {
+    read: async (place) => read(await find(place, place.repository === undefined ? "admin" : "read")),
+    set: async (place, change) => {
+      const holder = await find(place, "operate");
+      await registry.setQuota(holder, change);
+      forgetRoutesTo(holder);
+      return read(holder);
+    },
+  };
 }

@@ -6,6 +6,9 @@
 // that right (`repositoryOf(context)`). Shared code is in `error`, `schemas`, `paging`,
 // `conditional` and `request-body`; no resource imports another.
 import type { MiddlewareHandler } from "hono";
+import { TrieRouter } from "hono/router/trie-router";
+import { GitError } from "../../base/format/errors.ts";
+import { answerError } from "./common/error.ts";
 import { commitRoutes } from "./history/commits.ts";
 import { compareRoutes } from "./history/compare.ts";
 import { branchRoutes } from "./refs/branches.ts";
@@ -14,7 +17,6 @@ import { contributorRoutes } from "./history/contributors.ts";
 import { backupRoutes } from "./admin/backup.ts";
 import { blameRoutes } from "./history/blame.ts";
 import { archiveRoutes } from "./content/archive.ts";
-import { answerError } from "./common/error.ts";
 import { eventRoutes } from "./history/events.ts";
 import { filesRoutes } from "./content/files.ts";
 import { fsckRoutes } from "./admin/fsck.ts";
@@ -41,7 +43,6 @@ import { tagRoutes } from "./refs/tags.ts";
 import { tokenRoutes } from "./admin/tokens.ts";
 import { statusRoutes } from "./history/statuses.ts";
 import { statsRoutes } from "./history/stats.ts";
-import { answerUnrouted, indexMethods } from "./unrouted.ts";
 import { uploadRoutes } from "./admin/uploads.ts";
 import { mirrorRoutes } from "./admin/mirrors.ts";
 import { ownerWebhookRoutes, webhookRoutes } from "./admin/webhooks.ts";
@@ -128,3 +129,21 @@ export function createRestApp(hostOf: (context: Parameters<MiddlewareHandler<Res
 
 /** The API's type, from which a typed client is made. */
 export type RestApp = ReturnType<typeof createRestApp>;
+
+/** Indexes the paths of routes.
+ * @returns a function that lists the methods for which a path is served */
+function indexMethods(routes: readonly { method: string; path: string }[]): (path: string) => string[] {
+  const router = new TrieRouter<string>();
+  // What is registered for all methods is middleware.
+  for (const { method, path } of routes) if (method !== "ALL") router.add("ALL", path, method);
+  return (path) => [...new Set(router.match("ALL", path)[0].map(([method]) => method))];
+}
+
+/** Answers a request that no route serves: 405 when the path exists for other methods, else 404.
+ * @see RFC 9110, section 15.5.6 */
+function answerUnrouted(methods: readonly string[]): Response {
+  if (methods.length === 0) return answerError(new GitError("not-found", { what: "route" }));
+  const allowed = methods.includes("GET") ? ["HEAD", ...methods] : methods;
+  const error = { code: "method-not-allowed", message: `method not allowed: use ${allowed.join(" or ")}` };
+  return Response.json({ error }, { status: 405, headers: { Allow: allowed.join(", "), "Cache-Control": "no-store" } });
+}

@@ -7,7 +7,7 @@ import type { Deployment, RepositoryRegistry } from "./deployment.ts";
 import type { RepositoryClient } from "../../contract/calls.ts";
 
 /** A fork to be made. */
-export interface WantedFork extends RepositoryName, RepositoryDetails {
+interface WantedFork extends RepositoryName, RepositoryDetails {
   /** Byte strings, without `refs/heads/`; null: all refs. */
   readonly branches: readonly string[] | null;
   /** Ms since 1970; null: it stays. */

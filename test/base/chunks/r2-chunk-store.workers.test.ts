@@ -3,8 +3,7 @@ import { expect, test } from "vitest";
 import type { Bucket } from "../../../src/base/chunks/bucket.ts";
 import { newChunkCounters } from "../../../src/base/chunks/chunk-store.ts";
 import { MULTIPART_PART_BYTES } from "../../../src/base/format/limits.ts";
-import { putInParts } from "../../../src/base/chunks/put-in-parts.ts";
-import { R2ChunkStore } from "../../../src/base/chunks/r2-chunk-store.ts";
+import { putInParts, R2ChunkStore } from "../../../src/base/chunks/r2-chunk-store.ts";
 import { R2MultipartWrite } from "../../../src/base/chunks/r2-multipart.ts";
 import { collect, describeChunkStore, readAll } from "../../object/store/chunk-store-contract.ts";
 

@@ -1,7 +1,7 @@
 // Every error of the indexer, with the values that explain it.
 import { deflateSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { isGitError } from "../../../src/base/format/errors.ts";
+import { isGitError, packTooLarge } from "../../../src/base/format/errors.ts";
 import {
   assemblePack,
   copy,
@@ -18,7 +18,6 @@ import {
   refDelta,
 } from "../../harness/pack-builder.ts";
 import { explainFinding } from "../../../src/base/codec/fsck-meanings.ts";
-import { packTooLarge } from "../../../src/base/format/too-large.ts";
 import { encodeEntry } from "../../harness/raw.ts";
 import { type Feeding, indexPack } from "./indexed-pack.ts";
 import { append, makeChain } from "./packs.ts";

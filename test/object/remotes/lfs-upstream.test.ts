@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findDownloads, openDownload } from "../../../src/object/remotes/lfs-upstream.ts";
+import { findDownloads, openDownload } from "../../../src/object/remotes/import-lfs.ts";
 import { GitServer } from "../../../src/object/remotes/git-server.ts";
 import { objectOf } from "../../harness/lfs.ts";
 

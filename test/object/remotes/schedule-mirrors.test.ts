@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { scheduleMirrors } from "../../../src/object/remotes/schedule-mirrors.ts";
+import { scheduleMirrors } from "../../../src/object/remotes/mirrors.ts";
 import type { MirrorRecord } from "../../../src/contract/remotes.ts";
 import { makeHistory } from "../../harness/history.ts";
 import { PushedRepository } from "../pushing.ts";

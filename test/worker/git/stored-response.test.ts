@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { storedResponse } from "../../../src/worker/git/stored-response.ts";
+import { storedResponse } from "../../../src/worker/git/bundle-file.ts";
 import { FaultyChunkStore, NO_FAULTS } from "../../harness/faulty-chunk-store.ts";
 import { MemoryChunkStore } from "../../harness/memory-chunk-store.ts";
 

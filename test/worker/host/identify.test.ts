@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { MAX_FAILURES } from "../../../src/worker/host/failed-logins.ts";
+import { MAX_FAILURES } from "../../../src/worker/host/identify.ts";
 import { git, makeRepository, tryGit } from "../../harness/git.ts";
 import { makeHistory } from "../../harness/history.ts";
 import { type Server, startServer } from "../../harness/server.ts";

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { MAX_FAILURES } from "../../../src/worker/host/failed-logins.ts";
+import { MAX_FAILURES } from "../../../src/worker/host/identify.ts";
 import { MAX_SESSIONS } from "../../../src/base/format/table-limits.ts";
 import { askApi } from "../../harness/api.ts";
 import { shareBrowser, type SharedBrowser } from "../../harness/browser.ts";

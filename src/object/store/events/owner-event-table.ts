@@ -40,7 +40,7 @@ export interface OwnerLogRecord {
 }
 
 /** An event as it was told. */
-export interface NewOwnerEvent {
+interface NewOwnerEvent {
   /** Id of its repository. */
   readonly repository: string;
   /** Its place in the log of that. */
@@ -51,7 +51,7 @@ export interface NewOwnerEvent {
 }
 
 /** A kept event. */
-export interface StoredOwnerEvent {
+interface StoredOwnerEvent {
   /** Counts up from one event to the next. */
   readonly number: number;
   readonly event: string;

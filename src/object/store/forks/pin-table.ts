@@ -1,3 +1,4 @@
+import { NumberSet } from "../../../base/numbers/number-set.ts";
 import { BLOB_MAX_BYTES, type Sql } from "../sql/sql.ts";
 import { tableExists } from "../sql/schema.ts";
 
@@ -97,4 +98,29 @@ function inParts(keys: ReadonlySet<string>): string[][] {
     chars += key.length + 3;
   }
   return parts;
+}
+
+/** Which objects came from others of the family: column `repository.shared`. They do not count
+ * against a quota. */
+export class SharedObjects {
+  readonly #sql: Sql;
+  #numbers: NumberSet | null = null;
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  /** Their numbers. */
+  get numbers(): NumberSet {
+    if (this.#numbers !== null) return this.#numbers;
+    const { shared } = this.#sql.exec<{ shared: ArrayBuffer | null }>("SELECT shared FROM repository").one();
+    return (this.#numbers = shared === null ? NumberSet.EMPTY : NumberSet.decode(new Uint8Array(shared)));
+  }
+
+  /** Adds objects; must run in a transaction. */
+  add(numbers: NumberSet): void {
+    const all = this.numbers.union(numbers);
+    this.#numbers = null;
+    this.#sql.exec("UPDATE repository SET shared = ?", all.encode());
+  }
 }

@@ -21,7 +21,7 @@ export interface SealedChunk {
 }
 
 /** Totals of the inline chunks. */
-export interface HotTotals {
+interface HotTotals {
   /** Bytes of all of them. */
   readonly sizeBytes: number;
   /** Bytes of those assembled by maintenance. */

@@ -4,7 +4,7 @@ import { BLOB_MAX_BYTES, type Sql } from "../sql/sql.ts";
 import type { ChunkRow } from "./chunk-row.ts";
 
 /** What is in memory of an inline chunk. */
-export interface HotChunk {
+interface HotChunk {
   readonly row: ChunkRow;
   /** The index of its objects, from `encodeObjectPage`; null: it is in `ObjectPages`. */
   readonly objects: Uint8Array | null;

@@ -9,7 +9,7 @@ import { VarintReader, VarintWriter } from "../sql/varints.ts";
 
 /** What the pages of a table hold. Beside the column of records, the table has `first` (primary
  * key) and `last`, the lowest and the highest number in the page. */
-export interface RecordFormat<R> {
+interface RecordFormat<R> {
   readonly table: string;
   /** The column with the records. */
   readonly column: string;

@@ -8,7 +8,7 @@ import { tableExists } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
 
 /** The row of a node. */
-export interface AuditedNode {
+interface AuditedNode {
   /** Object numbers. */
   readonly parents: readonly number[];
   readonly tree: ObjectNumber;
@@ -19,7 +19,7 @@ export interface AuditedNode {
 }
 
 /** A stored response's row. */
-export interface AuditedResponse {
+interface AuditedResponse {
   /** In hex. */
   readonly key: string;
   readonly objectKey: string;
@@ -27,7 +27,7 @@ export interface AuditedResponse {
 }
 
 /** A part of an upload session. */
-export interface AuditedPart {
+interface AuditedPart {
   /** Session and part: the order. */
   readonly place: string;
   readonly key: string;

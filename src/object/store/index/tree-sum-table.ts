@@ -11,7 +11,7 @@ import { RecordPages } from "./record-pages.ts";
 export type FileSum = readonly [kind: number, files: number, bytes: number];
 
 /** The sums of a tree as they are stored. */
-export interface TreeSums {
+interface TreeSums {
   /** Object number. */
   readonly number: ObjectNumber;
   /** The classification of files. */

@@ -222,7 +222,7 @@ export class UploadTable {
 }
 
 /** The folder of the parts' R2 keys below the repository's id: `<id>/uploads/<session>/<uuid>`. */
-export const UPLOADS = "uploads";
+const UPLOADS = "uploads";
 
 /** The prefix of the R2 keys of a session's parts.
  * @param repository its key */

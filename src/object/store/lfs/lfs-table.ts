@@ -47,7 +47,7 @@ export interface LfsPointer {
 const SLICE_POINTERS = 5_000;
 
 /** What a repository's LFS objects amount to. */
-export interface LfsSums {
+interface LfsSums {
   readonly count: number;
   readonly sizeBytes: number;
   /** Bytes of those that are in R2 objects of this repository. */

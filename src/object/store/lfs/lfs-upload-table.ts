@@ -26,7 +26,7 @@ CREATE TABLE IF NOT EXISTS lfs_parts (
 `;
 
 /** A part that is there. */
-export interface StoredLfsPart {
+interface StoredLfsPart {
   readonly part: number;
   readonly sizeBytes: number;
   /** SHA-256, hex. */

@@ -33,7 +33,7 @@ interface PushSums {
 }
 
 /** A page of pushes. */
-export interface PushPage {
+interface PushPage {
   readonly pushes: readonly Push[];
   /** `before` of the next page; null: there is none. */
   readonly next: number | null;

@@ -18,7 +18,7 @@ export const WITH_ROWS = "WITH RECURSIVE row(i) AS (SELECT 0 UNION ALL SELECT i 
 /** SQL for the bytes of a cell in row i.
  * @param rowBytes size of a whole row
  * @param offset of the cell in its row */
-export function bytesCell(rowBytes: number, offset: number, lengthBytes: number): string {
+function bytesCell(rowBytes: number, offset: number, lengthBytes: number): string {
   return `substr(?1, i * ${rowBytes} + ${offset + 1}, ${lengthBytes})`;
 }
 
@@ -47,7 +47,7 @@ export function inRange(column: string): string {
 }
 
 /** Ranges for one statement. */
-export interface PackedRanges {
+interface PackedRanges {
   /** For ?1. */
   readonly cells: Uint8Array;
   /** For ?2. */

@@ -223,7 +223,7 @@ export function createTables(sql: Sql): void {
 }
 
 /** A repository's row at its creation. */
-export type NewRepository = Omit<RepositoryRecord, "deleted" | "parent" | "expiresMs"> &
+type NewRepository = Omit<RepositoryRecord, "deleted" | "parent" | "expiresMs"> &
   Partial<Pick<RepositoryRecord, "parent" | "expiresMs">>;
 
 /** Enters the repository's row: from now on it exists. */

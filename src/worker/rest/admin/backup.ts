@@ -7,8 +7,7 @@ import { MAX_COMMAND_BYTES, MAX_REF_NAME_BYTES, MAX_REFS_PER_PUSH } from "../../
 import { concatOids, equalOids, isNullOid, NULL_OID, OID_BYTES, type Oid, toHex } from "../../../base/format/oid.ts";
 import { PACK_HEADER_BYTES, PACK_TRAILER_BYTES } from "../../../base/format/pack.ts";
 import { isPushableRefName } from "../../../base/format/ref-name.ts";
-import { streamBundle } from "../../files/stream-bundle.ts";
-import { openBundle } from "../../files/bundle-upload.ts";
+import { streamBundle, openBundle } from "../../files/bundles.ts";
 import {
   type PushResult,
   type RefCommand,

@@ -1,4 +1,5 @@
-import { createRoute, OpenAPIHono, type RouteConfig, type z } from "@hono/zod-openapi";
+import { type z, createRoute, OpenAPIHono, type RouteConfig } from "@hono/zod-openapi";
+import { GitError } from "../../../base/format/errors.ts";
 import type { Context, MiddlewareHandler } from "hono";
 import type { Right } from "../../../base/access/caller.ts";
 import { AMBIGUITY_HEADER, showAmbiguities } from "../../../base/format/ambiguities.ts";
@@ -6,7 +7,6 @@ import type { Deployment } from "../../shared/deployment.ts";
 import type { Reading } from "../../files/reading.ts";
 import type { PushResult, RefCommand } from "../../../contract/push.ts";
 import { answerError } from "./error.ts";
-import { toRefusal } from "./refusal.ts";
 import { checkBody, endBody, refuseBody } from "./request-body.ts";
 import { checkQuery, readQuery } from "./request-query.ts";
 import type { Ambiguities, RepositoryClient } from "../../../contract/calls.ts";
@@ -118,4 +118,28 @@ function admit(needed: Need): MiddlewareHandler<RestEnv> {
 /** The repository named in a request's path. */
 export function repositoryOf(context: Context<RestEnv>): RepositoryClient {
   return context.get("repository");
+}
+
+type Issue = z.core.$ZodIssue;
+
+/** The error for what a schema refuses: it names the first invalid field. */
+function toRefusal({ issues }: { readonly issues: readonly Issue[] }): GitError {
+  const { field, reason } = describe(issues[0]!);
+  return new GitError("invalid", { what: field === "" ? "request" : field, field, reason });
+}
+
+function describe(issue: Issue, above: readonly PropertyKey[] = []): { field: string; reason: string } {
+  const path = [...above, ...issue.path];
+  if (issue.code === "unrecognized_keys")
+    return { field: [...path, issue.keys[0]].join("."), reason: "there is no such field" };
+  if (issue.code === "invalid_union" && issue.errors.length > 0) {
+    // The alternative that fits best is the one that is meant.
+    const [closest] = issue.errors.toSorted((a, b) => countFaults(a) - countFaults(b));
+    if (closest!.length > 0) return describe(closest![0]!, path);
+  }
+  return { field: path.join("."), reason: issue.message };
+}
+
+function countFaults(issues: readonly Issue[]): number {
+  return issues.reduce((sum, issue) => sum + (issue.code === "unrecognized_keys" ? issue.keys.length : 1), 0);
 }

@@ -17,7 +17,7 @@ export function resolve(schemas: Schemas, schema: Schema): Schema {
 }
 
 /** The last part of a reference. */
-export function nameOf(reference: string): string {
+function nameOf(reference: string): string {
   return reference.slice(reference.lastIndexOf("/") + 1);
 }
 

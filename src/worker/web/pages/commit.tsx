@@ -1,20 +1,19 @@
 import { decodeText } from "../../../base/format/byte-string.ts";
+import type { CommitStatuses } from "../../../contract/events.ts";
+import { type CommitNotes, NOTES_REF, type CommitPage } from "../../../contract/pages.ts";
 import { GitError } from "../../../base/format/errors.ts";
+import { visibleLine, visibleText, bodyOf, subjectOf } from "../parts/text.ts";
+import { pathUrl, commitUrl, withQuery } from "../parts/urls.ts";
 import { isHexOid } from "../../../base/format/oid.ts";
+import type { PagePlace, PageContext } from "../parts/web-env.ts";
 import type { IdentRecord, ShownCommit } from "../../../contract/commits.ts";
-import type { CommitPage } from "../../../contract/pages.ts";
-import { Checks, versionOf } from "../parts/checks.tsx";
 import { toHtml } from "../parts/html.ts";
-import { Notes, versionOfNotes } from "../parts/notes.tsx";
 import { Parts, readPart } from "../parts/message-parts.tsx";
 import { PlaceHeader } from "../parts/place-header.tsx";
 import { checkQuery, readNumber } from "../parts/query.ts";
 import { type Page, showPageByIds } from "../parts/show-page.tsx";
-import { bodyOf, subjectOf, visibleLine, visibleText } from "../parts/text.ts";
 import { Ago } from "../parts/times.tsx";
 import { urlParts } from "../parts/url-parts.ts";
-import { commitUrl, pathUrl, withQuery } from "../parts/urls.ts";
-import type { PageContext, PagePlace } from "../parts/web-env.ts";
 import { commitPatch } from "./patch.ts";
 import { DIFF_QUERY, readAskedDiff, streamDiff } from "./shown-diff.ts";
 
@@ -207,4 +206,73 @@ function Person({ ident: { name, email, date, truncated }, nowMs }: { ident: Ide
       · <Ago iso={date} nowMs={nowMs} />
     </>
   );
+}
+
+/** What checks say of a commit, in its list of facts; nothing if there are none. */
+function Checks({ checks: { state, statuses } }: { checks: CommitStatuses }) {
+  if (statuses.length === 0) return null;
+  return (
+    <>
+      <dt>Checks</dt>
+      <dd>
+        <details open={state === "failure"}>
+          <summary>
+            <span class="badge">{state}</span> {statuses.length} {statuses.length === 1 ? "check" : "checks"}
+          </summary>
+          <ul>
+            {statuses.map((status) => (
+              <li>
+                <span class="badge">{status.state}</span> <CheckName status={status} />
+                {status.description !== null && <bdi>: {visibleLine(status.description)}</bdi>}
+              </li>
+            ))}
+          </ul>
+        </details>
+      </dd>
+    </>
+  );
+}
+
+function CheckName({ status: { context, url } }: { status: CommitStatuses["statuses"][number] }) {
+  const name = <bdi>{visibleLine(context)}</bdi>;
+  return url === null ? (
+    name
+  ) : (
+    <a href={url} rel="nofollow noreferrer">
+      {name}
+    </a>
+  );
+}
+
+/** What changes when a status is set: part of a page's entity tag. */
+function versionOf({ statuses }: CommitStatuses): string {
+  const times = statuses.map(({ timestamp }) => Date.parse(timestamp));
+  return `${statuses.length}.${times.reduce((a, b) => Math.max(a, b), 0)}`;
+}
+
+/** What git keeps beside a commit, as text; nothing if there is nothing. */
+function Notes({ place, notes: { notes, isWhole } }: { place: PagePlace; notes: CommitNotes }) {
+  if (notes.length === 0 && isWhole) return null;
+  return (
+    <section aria-labelledby="notes">
+      <h3 id="notes">Notes</h3>
+      {notes.map(({ path, text }) =>
+        text === null ? (
+          <p>
+            Too large to be shown here. <a href={pathUrl(place, "raw", NOTES_REF, path)}>Download it</a>
+          </p>
+        ) : (
+          <pre class="plain" dir="auto">
+            {visibleText(text)}
+          </pre>
+        ),
+      )}
+      {!isWhole && <p>The directory of the notes is too large to be searched.</p>}
+    </section>
+  );
+}
+
+/** What changes when notes do: part of a page's entity tag. */
+function versionOfNotes({ notes, isWhole }: CommitNotes): string {
+  return [...notes.map(({ oid }) => oid), isWhole ? "" : "part"].join(".");
 }

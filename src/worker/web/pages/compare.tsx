@@ -1,4 +1,5 @@
 import { includesRight } from "../../../base/access/caller.ts";
+import { visibleName, visibleLine } from "../parts/text.ts";
 import { decodeText, encodeText } from "../../../base/format/byte-string.ts";
 import { GitError, isGitError } from "../../../base/format/errors.ts";
 import { statusOf } from "../../../base/format/http-status.ts";
@@ -8,11 +9,9 @@ import type { ComparePage } from "../../../contract/pages.ts";
 import type { ShownConflict } from "../../../base/format/conflict.ts";
 import { CommitList } from "../parts/commit-list.tsx";
 import { toHtml } from "../parts/html.ts";
-import { MergeForm, type TypedMerge } from "../parts/merge-form.tsx";
 import { readForm } from "../parts/forms.ts";
 import { PlaceHeader } from "../parts/place-header.tsx";
 import { showPage } from "../parts/show-page.tsx";
-import { visibleLine, visibleName } from "../parts/text.ts";
 import { urlParts } from "../parts/url-parts.ts";
 import { compareUrl, pathUrl, placeUrl } from "../parts/urls.ts";
 import type { PageContext, PagePlace } from "../parts/web-env.ts";
@@ -268,4 +267,55 @@ function familyOf(context: PageContext): Family {
     return found;
   };
   return { registry, entry };
+}
+
+/** What was typed into the form, as text. */
+interface TypedMerge {
+  readonly message: string;
+  readonly name: string;
+  readonly email: string;
+}
+
+/** The form to merge what is compared.
+ * @param branch that gets the commits, byte string
+ * @param ids of the commits that the visitor has seen, in hex: others are not merged */
+function MergeForm({
+  action,
+  branch,
+  ids,
+  typed: { message, name, email },
+  isOpen,
+}: {
+  action: string;
+  branch: string;
+  ids: { readonly base: string; readonly head: string };
+  typed: TypedMerge;
+  isOpen: boolean;
+}) {
+  return (
+    <details class="box merge" open={isOpen}>
+      <summary>
+        Merge into <bdi>{visibleName(branch)}</bdi>
+      </summary>
+      <form method="post" action={action}>
+        <input type="hidden" name="base" value={ids.base} />
+        <input type="hidden" name="head" value={ids.head} />
+        <label for="message">Message</label>
+        <textarea id="message" name="message" rows={4}>
+          {`\n${message}`}
+        </textarea>
+        <label for="name">Your name</label>
+        <input id="name" name="name" value={name} autocomplete="name" maxlength={1_000} required />
+        <label for="email">Your email</label>
+        <input id="email" name="email" type="email" value={email} autocomplete="email" maxlength={1_000} required />
+        <label>
+          <input type="checkbox" name="fastForward" value="never" /> Make a merge commit even if the branch could simply
+          move forward
+        </label>
+        <p>
+          <button class="main">Merge</button>
+        </p>
+      </form>
+    </details>
+  );
 }

@@ -1,5 +1,7 @@
 import { encodeText } from "../../../base/format/byte-string.ts";
+import type { HunkLines, ShownConflict } from "../../../base/format/conflict.ts";
 import { keepLineEnds, lineEndsOf } from "../parts/line-endings.ts";
+import { visibleLine, visibleText, visibleName } from "../parts/text.ts";
 import type { Operation } from "../../../contract/commits.ts";
 import { type EditPage, MAX_EDITED_BYTES } from "../../../contract/pages.ts";
 import {
@@ -15,14 +17,12 @@ import {
   type TypedCommit,
   wayBack,
 } from "../parts/commit-form.tsx";
-import { ConflictNote } from "../parts/conflict-note.tsx";
 import { Crumbs } from "../parts/crumbs.tsx";
 import { type Faults, FaultNote, NO_FAULTS, TextArea, TextField } from "../parts/fields.tsx";
 import { invalid } from "../parts/form-faults.ts";
 import { readLargeForm, textOf } from "../parts/forms.ts";
 import { PlaceHeader } from "../parts/place-header.tsx";
 import { showPage } from "../parts/show-page.tsx";
-import { visibleName } from "../parts/text.ts";
 import { urlParts } from "../parts/url-parts.ts";
 import { pathUrl } from "../parts/urls.ts";
 import type { PageContext } from "../parts/web-env.ts";
@@ -240,4 +240,58 @@ async function showUneditable(context: PageContext, { rev, path, found }: EditPa
       </>
     ),
   });
+}
+
+/** Shows what others changed in the lines that a form changes, side by side.
+ * @param branch text, as it is shown */
+function ConflictNote({ conflicts, branch }: { conflicts: readonly ShownConflict[]; branch: string }) {
+  return (
+    <section aria-labelledby="conflict">
+      <h2 id="conflict">Somebody changed the same</h2>
+      <p>
+        Since you began, <bdi>{branch}</bdi> has got changes that do not fit with yours. What you typed is all below.
+        Take over what you want to keep, and commit again: then your text replaces what is there. Or commit to a new
+        branch, where nothing is in the way, and merge it later.
+      </p>
+      {conflicts.map(({ path, kind, hunks, truncated }) => (
+        <table class="box sides">
+          <caption>
+            <bdi>{visibleLine(path)}</bdi> <span class="muted">{kind}</span>
+          </caption>
+          <thead>
+            <tr>
+              <th scope="col">
+                There now, on <bdi>{branch}</bdi>
+              </th>
+              <th scope="col">What you typed</th>
+            </tr>
+          </thead>
+          <tbody>
+            {hunks.map(({ ours, theirs }) => (
+              <tr>
+                <Side lines={ours} />
+                <Side lines={theirs} />
+              </tr>
+            ))}
+            {(truncated || hunks.length === 0) && (
+              <tr>
+                <td colspan={2} class="muted">
+                  {hunks.length === 0 ? "There are no lines to show side by side." : "There is more."}
+                </td>
+              </tr>
+            )}
+          </tbody>
+        </table>
+      ))}
+    </section>
+  );
+}
+
+function Side({ lines: { start, count, text } }: { lines: HunkLines }) {
+  return (
+    <td>
+      <span class="muted">{count === 0 ? `Nothing, before line ${start}` : `From line ${start}`}</span>
+      <pre>{visibleText(text)}</pre>
+    </td>
+  );
 }

@@ -33,12 +33,7 @@ function tooLarge(what: string, limit: number, reason: string): GitError {
 /** Sends what changed between two commits, as the client takes it.
  * @param etag of ids: what they name never changes
  * @throws GitError as the call `patch` */
-export async function sendPatch(
-  context: PageContext,
-  ends: DiffEnds,
-  head: Uint8Array,
-  etag: string,
-): Promise<Response> {
+async function sendPatch(context: PageContext, ends: DiffEnds, head: Uint8Array, etag: string): Promise<Response> {
   const headers = {
     ...PAGE_HEADERS,
     ETag: etag,

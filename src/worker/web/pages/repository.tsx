@@ -1,20 +1,19 @@
 import { includesRight } from "../../../base/access/caller.ts";
+import { cloneUrl, pathUrl, placeUrl } from "../parts/urls.ts";
+import type { Languages } from "../../../contract/tally.ts";
+import type { PagePlace, PageContext } from "../parts/web-env.ts";
 import { visibleName, visibleLine } from "../parts/text.ts";
 import { branchRev } from "../../../base/format/ref-name.ts";
 import type { HeadPart, RepositoryPage } from "../../../contract/pages.ts";
 import { type EntryWithForks, type FirstForks, MAX_COUNTED_FORKS } from "../../../contract/registry.ts";
-import { CloneBox } from "../parts/clone-box.tsx";
 import { CommitLine } from "../parts/commit-line.tsx";
 import { FileList } from "../parts/file-list.tsx";
-import { LanguagesBar } from "../parts/languages-bar.tsx";
 import { FindLink, PathActions } from "../parts/path-actions.tsx";
 import { PlaceHeader } from "../parts/place-header.tsx";
 import { PushCommands } from "../parts/push-commands.tsx";
 import { ReadmeBox } from "../parts/readme.tsx";
 import { RefChooser } from "../parts/ref-chooser.tsx";
 import { showPage } from "../parts/show-page.tsx";
-import { cloneUrl, pathUrl, placeUrl } from "../parts/urls.ts";
-import type { PageContext, PagePlace } from "../parts/web-env.ts";
 
 /** Forks that are named beside a repository's files. */
 const NAMED_FORKS = 10;
@@ -205,5 +204,85 @@ function EmptyRepository({ place, origin, page }: { place: PagePlace; origin: st
       )}
       <PushCommands url={cloneUrl(origin, place)} branch={branch} />
     </>
+  );
+}
+
+/** How to clone a repository. */
+function CloneBox({ origin, place }: { origin: string; place: PagePlace }) {
+  const url = cloneUrl(origin, place);
+  return (
+    <details class="drop push" data-with="drop">
+      <summary>Clone</summary>
+      <div class="panel">
+        <Command label="Address" id="clone-url" text={url} />
+        <Command label="All of it" id="clone-all" text={`git clone ${url}`} />
+        <Command label="The latest commit alone" id="clone-shallow" text={`git clone --depth=1 ${url}`} />
+        <Command
+          label="A large history, prepared by the server"
+          id="clone-bundle"
+          text={`git clone -c transfer.bundleURI=true ${url}`}
+        />
+      </div>
+    </details>
+  );
+}
+
+/** A text to be copied, with a button for it. */
+function Command({ label, id, text }: { label: string; id: string; text: string }) {
+  return (
+    <>
+      <label for={id}>{label}</label>
+      <div class="row">
+        <input class="grow" id={id} value={text} readonly />
+        <button type="button" data-with="copy" data-from={id} hidden>
+          Copy
+        </button>
+      </div>
+    </>
+  );
+}
+
+/** Languages that are named; the others are summed up. */
+const MAX_NAMED = 8;
+
+/** What languages without a colour of their own are shown in, and all others together. */
+const NO_COLOR = "#8b949e";
+
+/** The languages of a repository, by their share of bytes. */
+function LanguagesBar({ languages }: { languages: Languages["languages"] }) {
+  // Prose and data would hide what people look for here.
+  const counted = languages.filter(({ type, bytes }) => bytes > 0 && (type === "programming" || type === "markup"));
+  const total = counted.reduce((sum, { bytes }) => sum + bytes, 0);
+  if (total === 0) return null;
+  const named = counted
+    .slice(0, MAX_NAMED)
+    .map(({ name, color, bytes }) => ({ name, color: color ?? NO_COLOR, bytes }));
+  const rest = total - named.reduce((sum, { bytes }) => sum + bytes, 0);
+  const shares = (rest > 0 ? [...named, { name: "Other", color: NO_COLOR, bytes: rest }] : named).map((share) => ({
+    ...share,
+    percent: (100 * share.bytes) / total,
+  }));
+  let x = 0;
+  return (
+    <section class="languages">
+      <h2>Languages</h2>
+      <svg class="share" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
+        {shares.map(({ color, percent }) => {
+          const from = x;
+          x += percent;
+          return <rect x={from.toFixed(2)} width={percent.toFixed(2)} height="1" fill={color} />;
+        })}
+      </svg>
+      <ul>
+        {shares.map(({ name, color, percent }) => (
+          <li>
+            <svg viewBox="0 0 10 10" aria-hidden="true">
+              <circle cx="5" cy="5" r="5" fill={color} />
+            </svg>
+            {name} <span class="muted">{percent.toFixed(1)}%</span>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }

@@ -20,7 +20,7 @@ export interface DiffEnds {
 export const DIFF_QUERY = ["start", "file", "line", "view", "w"] as const;
 
 /** A comparison, as the query of a URL asks for it. */
-export interface AskedDiff extends Pick<DiffFrame, "isSplit" | "ignoresBlanks" | "link"> {
+interface AskedDiff extends Pick<DiffFrame, "isSplit" | "ignoresBlanks" | "link"> {
   /** How many files precede those to show. */
   readonly start: number;
   /** The only file to show, by its index; null: all. */

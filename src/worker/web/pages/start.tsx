@@ -1,10 +1,12 @@
 import type { Child } from "hono/jsx";
-import { includesRight } from "../../../base/access/caller.ts";
 import type { RepositoryEntry } from "../../../contract/registry.ts";
+import { includesRight } from "../../../base/access/caller.ts";
+import { visibleLine } from "../parts/text.ts";
+import { Ago, toIso } from "../parts/times.tsx";
+import { placeUrl } from "../parts/urls.ts";
 import { parseRepositoryName, type RepositoryName } from "../../../base/format/repository-name.ts";
 import { showMissing } from "../parts/error-page.tsx";
 import { PushCommands } from "../parts/push-commands.tsx";
-import { RepositoryList } from "../parts/repository-list.tsx";
 import { showPage } from "../parts/show-page.tsx";
 import type { PageContext } from "../parts/web-env.ts";
 
@@ -137,5 +139,33 @@ function FilteredList({ page: { filter, entries, next, isFirst }, path }: { page
         </p>
       )}
     </>
+  );
+}
+
+/** Repositories, each with what it is for and when it last changed. */
+function RepositoryList({ entries, nowMs }: { entries: readonly RepositoryEntry[]; nowMs: number }) {
+  return (
+    <ul class="repos">
+      {entries.map((entry) => (
+        <li>
+          <a href={placeUrl(entry)}>
+            {entry.owner} / {entry.name}
+          </a>{" "}
+          {entry.visibility === "private" && <span class="badge">private</span>}
+          {entry.parent !== null && (
+            <span class="muted">
+              {" "}
+              fork of <a href={placeUrl(entry.parent)}>{`${entry.parent.owner}/${entry.parent.name}`}</a>
+            </span>
+          )}
+          {entry.description !== null && <p>{visibleLine(entry.description)}</p>}
+          {entry.pushedMs !== null && (
+            <p class="muted">
+              Pushed to <Ago iso={toIso(entry.pushedMs)} nowMs={nowMs} />
+            </p>
+          )}
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -15,7 +15,7 @@ const AGES = 6;
 const ROWS_PER_PIECE = 200;
 
 /** A file's lines, and where they come from. */
-export interface Blamed {
+interface Blamed {
   readonly place: PagePlace;
   /** With what is hidden written out. */
   readonly lines: readonly string[];

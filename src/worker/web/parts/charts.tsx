@@ -5,7 +5,7 @@ const BARS_HEIGHT = 100;
 const BAR_STEP = 10;
 
 /** A bar of a chart. */
-export interface Bar {
+interface Bar {
   readonly label: string;
   readonly value: number;
 }

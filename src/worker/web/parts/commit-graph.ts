@@ -8,7 +8,7 @@ export interface GraphCommit {
 }
 
 /** What a row of a graph shows. Lanes count from 0, from the left. */
-export interface GraphRow {
+interface GraphRow {
   /** Where the commit is. */
   readonly lane: number;
   /** Whether a line leads to it from above. */

@@ -9,7 +9,7 @@ import type { PagePlace } from "./web-env.ts";
 const DAY = new Intl.DateTimeFormat("en", { dateStyle: "long", timeZone: "UTC" });
 
 /** A commit of a list. */
-export interface ListedCommit extends CommitRecord {
+interface ListedCommit extends CommitRecord {
   /** Byte string: the name of a followed file in this commit; null: none is followed. */
   readonly path: string | null;
 }

@@ -13,7 +13,7 @@ import { pathUrl } from "./urls.ts";
 const SUBMODULE = formatMode(GITLINK_MODE);
 
 /** Where the files of a side are. */
-export interface DiffSide {
+interface DiffSide {
   readonly place: RepositoryName;
   /** Full id, hex. */
   readonly commit: string;

@@ -1,7 +1,6 @@
 import { OID_BYTES, toHex } from "../../../base/format/oid.ts";
 import { isTreeMode, SYMLINK_MODE, typeOfMode } from "../../../base/format/tree.ts";
 import type { ShownDirectory } from "../../../contract/pages.ts";
-import { Icon } from "./icons.tsx";
 import { submoduleUrl } from "./submodule-url.ts";
 import { shortId, subjectOf, visibleName } from "./text.ts";
 import { Ago } from "./times.tsx";
@@ -184,4 +183,9 @@ function kindOf(mode: number): Kind {
   if (isTreeMode(mode)) return "directory";
   if (typeOfMode(mode) === "commit") return "module";
   return mode === SYMLINK_MODE ? "link" : "file";
+}
+
+/** An icon that CSS draws: `class="icon icon-…"`. It says nothing that text beside it does not. */
+function Icon({ name }: { name: "directory" | "file" | "link" | "module" | "branch" | "tag" | "commit" | "lock" }) {
+  return <span class={`icon icon-${name}`} aria-hidden="true" />;
 }

@@ -4,7 +4,7 @@ import { signInUrl } from "./urls.ts";
 import type { Visitor } from "./web-env.ts";
 
 /** What is around the content of every page. */
-export interface Frame {
+interface Frame {
   /** Of the page, without the server's name. */
   readonly title: string;
   /** What search engines show of it. */

@@ -24,7 +24,7 @@ const TABS = [
 }[];
 
 /** Names one of the tabs. */
-export type TabId = (typeof TABS)[number]["id"];
+type TabId = (typeof TABS)[number]["id"];
 
 /** What is above every page of a repository: its name, and the tabs.
  * @param tab the one that the page belongs to */

@@ -4,7 +4,7 @@ import { type PathPageName, pathUrl, placeUrl } from "./urls.ts";
 import type { PagePlace } from "./web-env.ts";
 
 /** What a chooser leads to: the same path in another revision. */
-export interface ChooserTarget {
+interface ChooserTarget {
   readonly place: PagePlace;
   readonly page: PathPageName;
   /** Byte string, "" for the root. */

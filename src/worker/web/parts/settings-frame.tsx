@@ -18,7 +18,7 @@ const SECTIONS = [
   { id: "delete", label: "Delete", below: "settings/delete" },
 ] as const;
 
-export type SettingsSection = (typeof SECTIONS)[number]["id"];
+type SettingsSection = (typeof SECTIONS)[number]["id"];
 
 /** The URL of a section, for its forms, too. */
 export function settingsUrl(context: PageContext, section: SettingsSection): string {
