@@ -3,6 +3,10 @@ import { MAX_REF_NAME_BYTES } from "./limits.ts";
 
 // Ref names are byte strings (see byte-string.ts).
 
+/** What the names of branches and of tags begin with. */
+export const HEADS = "refs/heads/";
+export const TAGS = "refs/tags/";
+
 /** The default for a new repository's HEAD. */
 export const DEFAULT_BRANCH = "main";
 
@@ -41,15 +45,13 @@ export function isBranchName(name: string): boolean {
 /** Prefixes that say which kind of ref a name means. */
 export const QUALIFIED = /^(?:refs|heads|tags|remotes)\//;
 
-export const BRANCHES = "refs/heads/";
-
 /** How URLs name a branch: by its short name, unless this means something else there, alone or with
  * a path behind it. Other refs matter to no other name: branches come first.
  * @param short without `refs/heads/`, byte string
  * @see splitRevPath */
 export function branchRev(short: string): string {
   const [first] = short.split("/", 1);
-  return isTaken(first!) ? BRANCHES + short : short;
+  return isTaken(first!) ? HEADS + short : short;
 }
 
 /** Whether a URL that begins so means no short name. @param first of its parts */

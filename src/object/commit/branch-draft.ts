@@ -7,8 +7,6 @@ import { type NewObject, NewObjects } from "../push/new-objects.ts";
 import { NewPack } from "../push/new-pack.ts";
 import { publishSteps, type RefStep } from "../push/publish.ts";
 
-export const BRANCHES = "refs/heads/";
-
 /** A commit made for a branch. */
 export interface MadeCommit {
   readonly oid: Oid;

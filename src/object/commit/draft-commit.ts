@@ -9,13 +9,14 @@ import { mergeConflict } from "../merge/merge-conflict.ts";
 import { mergeTrees } from "../merge/merge-trees.ts";
 import { resolveCommit, revisionOf } from "../objects/revision.ts";
 import { keptRoot } from "../objects/tree-contents.ts";
-import { BRANCHES, type BranchDraft, type MadeCommit } from "./branch-draft.ts";
+import { type BranchDraft, type MadeCommit } from "./branch-draft.ts";
 import type { CommitAnswer, CommitKind, CommitRequest } from "../../contract/commit-request.ts";
 import { NewObjects } from "../push/new-objects.ts";
 import { TimeSlice } from "../../base/pacing/time-slice.ts";
 import { applyOperations, pathsOf } from "./operation.ts";
 import { isSame, staleRef } from "../push/publish.ts";
 import { TreeDraft } from "./tree-draft.ts";
+import { HEADS } from "../../base/format/ref-name.ts";
 
 /** A commit made for a branch but not published yet. */
 interface DraftedCommit {
@@ -68,7 +69,7 @@ class Drafting {
     const { startPoint, branch } = this.#request;
     if (startPoint !== null) return (await resolveCommit(this.#repository, encodeText(startPoint))).oid;
     const { refs } = this.#repository.tables;
-    if (refs.head() === this.#branch.ref || refs.withPrefixes([BRANCHES]).names.length === 0) return null;
+    if (refs.head() === this.#branch.ref || refs.withPrefixes([HEADS]).names.length === 0) return null;
     throw new GitError("not-found", { what: "branch", field: "branch", reason: decodeText(branch) });
   }
 

@@ -4,10 +4,11 @@
 import { MAX_SHARED_BYTES, MAX_SHARED_MS } from "../../base/format/limits.ts";
 import { isHexOid } from "../../base/format/oid.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
-import { BranchDraft, BRANCHES } from "./branch-draft.ts";
+import { BranchDraft } from "./branch-draft.ts";
 import { withBranchLock, tryAgain } from "../push/branch-lock.ts";
 import type { CommitAnswer, CommitRequest } from "../../contract/commit-request.ts";
 import { draftCommit } from "./draft-commit.ts";
+import { HEADS } from "../../base/format/ref-name.ts";
 
 /** A waiting save. */
 interface Save {
@@ -93,7 +94,7 @@ async function saveAlone(repository: OpenRepository, request: CommitRequest): Pr
 }
 
 function refOf({ request }: Pick<Save, "request">): string {
-  return BRANCHES + request.branch;
+  return HEADS + request.branch;
 }
 
 /** Whether the branch must still be where the client saw it. */

@@ -11,14 +11,13 @@ import { readCommits } from "../objects/commit-record.ts";
 import { ListBudget } from "../objects/list-budget.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { TagPeeling } from "../objects/tag-peeling.ts";
+import { HEADS } from "../../base/format/ref-name.ts";
 
 /** Commits of a push that its event tells whole. */
 const MAX_TOLD_COMMITS = 20;
 
 /** Refs of a push whose history its event looks into. */
 const MAX_WALKED_REFS = 10;
-
-const BRANCHES = "refs/heads/";
 
 /** A ref that a push moved. */
 export interface MovedRef {
@@ -109,7 +108,7 @@ async function describeRef(
   const { graph } = repository.tables;
   // What was pruned since was not reachable, so it was lost.
   const forced = !isMove ? false : after === null ? null : before === null || !graph.isAncestor(before, after);
-  if (to === null || !name.startsWith(BRANCHES)) return { forced, commits: [], commitCount: 0 };
+  if (to === null || !name.startsWith(HEADS)) return { forced, commits: [], commitCount: 0 };
   if (after === null || !repository.isReachable(graph.number(after)))
     return { forced, commits: null, commitCount: null };
   const bases = before === null ? defaultTip(repository, name) : [before];

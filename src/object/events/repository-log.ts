@@ -14,8 +14,7 @@ import { newOwnerOf } from "./owner-changes.ts";
 import type { MessageSource } from "./message.ts";
 import { messagesOf } from "./messages.ts";
 import type { ToldEvent, ToldLog } from "./told-log.ts";
-
-const BRANCHES = "refs/heads/";
+import { HEADS } from "../../base/format/ref-name.ts";
 
 /** Who reads what webhooks are told: they are an admin's. */
 const READER: Requester = {
@@ -102,7 +101,7 @@ export class RepositoryLog implements ToldLog {
       id: platform.id,
       owner: name?.owner ?? "",
       name: name?.name ?? "",
-      defaultBranch: head?.startsWith(BRANCHES) === true ? decodeText(head.slice(BRANCHES.length)) : null,
+      defaultBranch: head?.startsWith(HEADS) === true ? decodeText(head.slice(HEADS.length)) : null,
     };
   }
 

@@ -15,6 +15,7 @@ import type { RepositoryState } from "../state/repository-state.ts";
 import { keepOnly } from "./mask.ts";
 import { nextPinVersion, pinNeeded, UNPIN_AFTER_MS, unpinLater } from "./pins.ts";
 import type { ForkRequest } from "../../contract/forks.ts";
+import { HEADS, TAGS } from "../../base/format/ref-name.ts";
 
 /** How often the copy begins again because rows moved in the parent. */
 const ATTEMPTS = 4;
@@ -22,9 +23,6 @@ const ATTEMPTS = 4;
 /** When the pins of a fork that failed are taken back. A call to the parent that was given up has
  * arrived by then. */
 const UNPIN_REFUSED_MS = 60_000;
-
-const BRANCHES = "refs/heads/";
-const TAGS = "refs/tags/";
 
 /** A ref to take over. */
 interface TakenRef {
@@ -110,7 +108,7 @@ function finish(repository: RepositoryState, request: ForkRequest, origin: ForkO
     keepNamedLfs(tables, nowMs);
     unpinUnneeded(tables, parent, pinned, nowMs);
     enterRefs(tables, taken);
-    const branches = taken.filter(({ name }) => name.startsWith(BRANCHES));
+    const branches = taken.filter(({ name }) => name.startsWith(HEADS));
     const head = taken.some(({ name }) => name === origin.head) ? origin.head : null;
     const named = head ?? (request.branches === null ? origin.head : branches[0]!.name);
     if (named !== null) tables.refs.setHead(named);
@@ -173,7 +171,7 @@ function chooseRefs({ objects, graph }: Tables, refs: RefColumns, branches: read
   if (branches === null) return all;
   const byName = new Map(all.map((ref) => [ref.name, ref]));
   const chosen = [...new Set(branches)].map((branch) => {
-    const ref = byName.get(BRANCHES + branch);
+    const ref = byName.get(HEADS + branch);
     if (ref === undefined) throw new GitError("not-found", { what: "branch", reason: decodeText(branch) });
     return ref;
   });

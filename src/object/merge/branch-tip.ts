@@ -9,8 +9,7 @@ import { checkForwardMove, publish, staleRef } from "../push/publish.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { revisionOf } from "../objects/revision.ts";
 import type { BranchRequest, BranchAnswer } from "../../contract/merges.ts";
-
-const BRANCHES = "refs/heads/";
+import { HEADS } from "../../base/format/ref-name.ts";
 
 /** The tip of a branch. */
 export class BranchTip {
@@ -23,7 +22,7 @@ export class BranchTip {
 
   /** The full name of a branch. */
   static refOf({ branch }: BranchRequest): string {
-    return BRANCHES + branch;
+    return HEADS + branch;
   }
 
   /** @param field of the request, that names the branch

@@ -1,6 +1,6 @@
 import type { Oid } from "../../base/format/oid.ts";
 import type { AdvertisedRefs } from "../state/advertised-refs.ts";
-import { QUALIFIED, isTaken, BRANCHES, branchRev } from "../../base/format/ref-name.ts";
+import { QUALIFIED, isTaken, branchRev, HEADS, TAGS } from "../../base/format/ref-name.ts";
 
 /** A ref that a name may mean. */
 export interface NamedRef {
@@ -27,7 +27,6 @@ export function refsNamed(advertised: AdvertisedRefs, name: string): NamedRef[] 
   }
   return found;
 }
-const TAGS = "refs/tags/";
 
 /** How URLs name a tag: by its short name, unless this means something else there, alone or with a
  * path behind it: a branch of this name, or one whose name begins or goes on with it.
@@ -37,8 +36,8 @@ export function tagRev(advertised: AdvertisedRefs, short: string): string {
   const parts = short.split("/");
   const isHidden =
     isTaken(parts[0]!) ||
-    parts.some((_, i) => advertised.find(BRANCHES + parts.slice(0, i + 1).join("/")) !== null) ||
-    advertised.hasPrefix(`${BRANCHES}${short}/`);
+    parts.some((_, i) => advertised.find(HEADS + parts.slice(0, i + 1).join("/")) !== null) ||
+    advertised.hasPrefix(`${HEADS}${short}/`);
   return isHidden ? TAGS + short : short;
 }
 
@@ -47,6 +46,6 @@ export function tagRev(advertised: AdvertisedRefs, short: string): string {
  * @param name as a URL has it
  * @param full the ref that it means there */
 export function stableRev(advertised: AdvertisedRefs, name: string, full: string): string {
-  if (full === BRANCHES + name) return branchRev(name);
+  if (full === HEADS + name) return branchRev(name);
   return full === TAGS + name ? tagRev(advertised, name) : name;
 }

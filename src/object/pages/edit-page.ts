@@ -3,12 +3,11 @@ import { decodeText } from "../../base/format/byte-string.ts";
 import { GitError } from "../../base/format/errors.ts";
 import { toHex } from "../../base/format/oid.ts";
 import { isFileMode, isTreeMode, typeOfMode } from "../../base/format/tree.ts";
-import { branchRev } from "../../base/format/ref-name.ts";
+import { branchRev, HEADS } from "../../base/format/ref-name.ts";
 import { refsNamed } from "../objects/named-refs.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { peel, resolveCommit } from "../objects/revision.ts";
 import { entryAt } from "../objects/tree-path.ts";
-import { BRANCHES } from "../refs/move-ref.ts";
 import { openTarget } from "./page-revision.ts";
 import { type EditRequest, type EditPage, MAX_EDITED_BYTES, faultOf, type EditedEntry } from "../../contract/pages.ts";
 
@@ -30,9 +29,9 @@ export async function editPage(repository: OpenRepository, { parts, at }: EditRe
 async function openBranch(repository: OpenRepository, parts: readonly string[]) {
   const { all, head } = repository.advertised;
   const first = head?.target ?? "";
-  if (!all.names.some((name) => name.startsWith(BRANCHES)) && first.startsWith(BRANCHES)) {
+  if (!all.names.some((name) => name.startsWith(HEADS)) && first.startsWith(HEADS)) {
     // The first commit makes the branch that HEAD names.
-    const branch = first.slice(BRANCHES.length);
+    const branch = first.slice(HEADS.length);
     const named = parts.join("/");
     const rev = branchRev(branch);
     if (named === rev || named.startsWith(`${rev}/`))
@@ -40,8 +39,8 @@ async function openBranch(repository: OpenRepository, parts: readonly string[]) 
   }
   const { revision, commit, path } = await openTarget(repository, parts);
   const name = refsNamed(repository.advertised, revision.name)[0]?.name ?? "";
-  if (!name.startsWith(BRANCHES)) throw new GitError("not-found", { what: "branch" });
-  return { branch: name.slice(BRANCHES.length), path, commit: commit.oid };
+  if (!name.startsWith(HEADS)) throw new GitError("not-found", { what: "branch" });
+  return { branch: name.slice(HEADS.length), path, commit: commit.oid };
 }
 
 async function findEntry(repository: OpenRepository, commit: string, path: string): Promise<EditedEntry> {
@@ -59,7 +58,7 @@ async function findEntry(repository: OpenRepository, commit: string, path: strin
 }
 
 function refusalFor({ tables, requester }: OpenRepository, branch: string): string | null {
-  const change = { name: BRANCHES + branch, kind: "move", isForward: () => true } as const;
+  const change = { name: HEADS + branch, kind: "move", isForward: () => true } as const;
   const refusal = new RefRules(tables.refRules.all(), requester).refuse(change);
   return refusal && decodeText(refusal);
 }

@@ -1,5 +1,5 @@
 import { fromHex, toHex } from "../../base/format/oid.ts";
-import { branchRev } from "../../base/format/ref-name.ts";
+import { branchRev, HEADS, TAGS } from "../../base/format/ref-name.ts";
 import { isTreeMode } from "../../base/format/tree.ts";
 import { log } from "../history/log.ts";
 import type { ShowRequest } from "../../contract/diffs.ts";
@@ -9,7 +9,6 @@ import { findRename } from "../history/find-rename.ts";
 import { showCommit } from "../diff/show-commit.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { statuses } from "../events/statuses.ts";
-import { BRANCHES, TAGS } from "../refs/move-ref.ts";
 import { peel, resolveCommit, revisionOf } from "../objects/revision.ts";
 import { listChoices } from "./ref-choices.ts";
 import { readNotes } from "./commit-notes.ts";
@@ -37,11 +36,11 @@ export async function comparePage(
   const { advertised } = repository;
   const target = advertised.head?.target ?? "";
   return {
-    defaultRev: target.startsWith(BRANCHES) ? branchRev(target.slice(BRANCHES.length)) : null,
+    defaultRev: target.startsWith(HEADS) ? branchRev(target.slice(HEADS.length)) : null,
     choices: listChoices(repository),
     sides: names.map((name) => {
       const full = refsNamed(advertised, name)[0]?.name ?? "";
-      if (full.startsWith(BRANCHES)) return { kind: "branch", short: full.slice(BRANCHES.length) };
+      if (full.startsWith(HEADS)) return { kind: "branch", short: full.slice(HEADS.length) };
       return full.startsWith(TAGS) ? { kind: "tag", short: full.slice(TAGS.length) } : { kind: "commit", short: name };
     }),
   };

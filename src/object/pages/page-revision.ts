@@ -1,10 +1,9 @@
 import { toHex } from "../../base/format/oid.ts";
-import { branchRev } from "../../base/format/ref-name.ts";
+import { branchRev, HEADS, TAGS } from "../../base/format/ref-name.ts";
 import { refsNamed, stableRev } from "../objects/named-refs.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { resolveCommit, type Revision } from "../objects/revision.ts";
 import { splitRevPath } from "../objects/rev-path.ts";
-import { BRANCHES, TAGS } from "../refs/move-ref.ts";
 import type { PageRevision } from "../../contract/pages.ts";
 
 /** What a page's URL names. */
@@ -24,9 +23,9 @@ export async function openTarget(repository: OpenRepository, parts: readonly str
   const commit = await resolveCommit(repository, ref);
   const typed = named.slice(0, count).join("/");
   const full = refsNamed(repository.advertised, ref)[0]?.name ?? "";
-  const kind = full.startsWith(BRANCHES) ? "branch" : full.startsWith(TAGS) ? "tag" : "commit";
+  const kind = full.startsWith(HEADS) ? "branch" : full.startsWith(TAGS) ? "tag" : "commit";
   const name = stableRev(repository.advertised, typed, full);
-  const short = kind === "commit" ? typed : full.slice((kind === "branch" ? BRANCHES : TAGS).length);
+  const short = kind === "commit" ? typed : full.slice((kind === "branch" ? HEADS : TAGS).length);
   return { revision: { name, short, kind, commit: toHex(commit.oid) }, commit, path };
 }
 
@@ -39,5 +38,5 @@ export async function stableName({ advertised }: OpenRepository, { name }: { rea
 /** The branch that HEAD names, or HEAD itself. */
 function headName({ advertised }: OpenRepository): string {
   const target = advertised.head?.target ?? "";
-  return target.startsWith(BRANCHES) ? branchRev(target.slice(BRANCHES.length)) : "HEAD";
+  return target.startsWith(HEADS) ? branchRev(target.slice(HEADS.length)) : "HEAD";
 }

@@ -7,15 +7,15 @@ import { toIsoDate } from "../../base/format/ident.ts";
 import { tagRev } from "../objects/named-refs.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { describeBranches } from "../refs/branches.ts";
-import { BRANCHES, TAGS } from "../refs/move-ref.ts";
 import { describeTags } from "../refs/tags.ts";
 import { rangeOf } from "./ref-choices.ts";
 import type { PartRequest, BranchesPage, TagsPage } from "../../contract/pages.ts";
+import { HEADS, TAGS } from "../../base/format/ref-name.ts";
 
 /** Lists branches. */
 export async function branchesPage(repository: OpenRepository, { start, limit }: PartRequest): Promise<BranchesPage> {
   const head = repository.advertised.head?.target ?? null;
-  const all = newestFirst(repository, BRANCHES);
+  const all = newestFirst(repository, HEADS);
   const others = all.filter(({ ref }) => ref.name !== head);
   const main = all.filter(({ ref }) => ref.name === head);
   const part = [...main, ...others.slice(start, start + limit)];
@@ -27,7 +27,7 @@ export async function branchesPage(repository: OpenRepository, { start, limit }:
   const tips = new Map(await Array.fromAsync(readCommits(repository, [...new Set(numbers)])));
   const listed = records.map((record, i) => ({
     ...record,
-    name: part[i]!.ref.name.slice(BRANCHES.length),
+    name: part[i]!.ref.name.slice(HEADS.length),
     tip: tips.get(numbers[i]!)!,
   }));
   return { main: listed.slice(0, main.length)[0] ?? null, branches: listed.slice(main.length), total: others.length };

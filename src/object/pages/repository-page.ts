@@ -4,12 +4,12 @@ import type { CommitRecord } from "../../contract/commits.ts";
 import { readCommits } from "../objects/commit-record.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import type { Revision } from "../objects/revision.ts";
-import { BRANCHES } from "../refs/move-ref.ts";
 import { languages } from "../tally/languages.ts";
 import { openTarget } from "./page-revision.ts";
 import { showDirectory } from "./path-page.ts";
 import { listChoices } from "./ref-choices.ts";
 import type { RepositoryPage, HeadPart } from "../../contract/pages.ts";
+import { HEADS } from "../../base/format/ref-name.ts";
 
 /** Reads what the page of a repository shows. */
 export async function repositoryPage(repository: OpenRepository): Promise<RepositoryPage> {
@@ -18,7 +18,7 @@ export async function repositoryPage(repository: OpenRepository): Promise<Reposi
   const { head } = repository.advertised;
   const target = head?.target ?? "";
   return {
-    defaultBranch: target.startsWith(BRANCHES) ? target.slice(BRANCHES.length) : null,
+    defaultBranch: target.startsWith(HEADS) ? target.slice(HEADS.length) : null,
     choices: listChoices(repository),
     head: head === null || head.oid === null ? null : await readHead(repository),
     lastEvent,

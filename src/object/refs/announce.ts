@@ -4,8 +4,7 @@
 import type { RepositoryStanding } from "../../contract/registry.ts";
 import { useOf } from "../state/quota-check.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
-
-const BRANCHES = "refs/heads/";
+import { HEADS } from "../../base/format/ref-name.ts";
 
 /** Reports the repository's state to the registry, one report at a time, so that the last one is
  * the newest. The registry answers whether somebody listens to the repository's owner.
@@ -49,7 +48,7 @@ function readStanding(repository: RepositoryState): RepositoryStanding | null {
   const head = refs.head();
   return {
     kind: "live",
-    defaultBranch: head?.startsWith(BRANCHES) === true ? head.slice(BRANCHES.length) : null,
+    defaultBranch: head?.startsWith(HEADS) === true ? head.slice(HEADS.length) : null,
     createdMs,
     pushedMs: pushes.newestMs(),
     parentId: parent,

@@ -10,6 +10,7 @@ import { type AheadBehind, aheadBehind } from "../history/ahead-behind.ts";
 import { TimeSlice } from "../../base/pacing/time-slice.ts";
 import { checkAbsent, demandRef, renameRef, resolveTarget, setRef } from "./move-ref.ts";
 import type { Expected, BranchRecord } from "../../contract/refs.ts";
+import { HEADS } from "../../base/format/ref-name.ts";
 
 /** One page of branches, in the order of their names.
  * @param after the page starts after this name, null: at the beginning; byte string
@@ -18,10 +19,10 @@ export async function branches(
   repository: OpenRepository,
   { after, limit }: { after: string | null; limit: number },
 ): Promise<{ branches: BranchRecord[]; next: string | null }> {
-  const found = repository.tables.refs.page(BRANCHES, after && BRANCHES + after, limit + 1);
+  const found = repository.tables.refs.page(HEADS, after && HEADS + after, limit + 1);
   const page = found.slice(0, limit);
   const records = await describeBranches(repository, page);
-  return { branches: records, next: found.length > limit ? page.at(-1)!.name.slice(BRANCHES.length) : null };
+  return { branches: records, next: found.length > limit ? page.at(-1)!.name.slice(HEADS.length) : null };
 }
 
 /** One branch.
@@ -29,7 +30,7 @@ export async function branches(
  * @throws GitError "not-found" */
 export async function branch(repository: OpenRepository, name: string): Promise<BranchRecord> {
   const [record] = await describeBranches(repository, [
-    { name: BRANCHES + name, oid: demandRef(repository, BRANCHES + name) },
+    { name: HEADS + name, oid: demandRef(repository, HEADS + name) },
   ]);
   return record!;
 }
@@ -43,7 +44,7 @@ export async function createBranch(
   repository: OpenRepository,
   { name, startPoint }: { name: string; startPoint: string },
 ): Promise<BranchRecord> {
-  const full = BRANCHES + name;
+  const full = HEADS + name;
   const commit = await resolveTarget(repository, full, startPoint);
   checkAbsent(repository, full);
   await setRef(repository, full, commit, { expected: null, force: false });
@@ -55,7 +56,7 @@ export async function moveBranch(
   repository: OpenRepository,
   { name, target, ...rules }: { name: string; target: string; expected?: Expected; force: boolean },
 ): Promise<BranchRecord> {
-  const full = BRANCHES + name;
+  const full = HEADS + name;
   const commit = await resolveTarget(repository, full, target);
   demandRef(repository, full);
   await setRef(repository, full, commit, rules);
@@ -70,7 +71,7 @@ export async function renameBranch(
   repository: OpenRepository,
   { name, newName, expected }: { name: string; newName: string; expected?: Expected },
 ): Promise<BranchRecord> {
-  await renameRef(repository, { from: BRANCHES + name, to: BRANCHES + newName, expected });
+  await renameRef(repository, { from: HEADS + name, to: HEADS + newName, expected });
   return branch(repository, newName);
 }
 
@@ -92,7 +93,7 @@ export async function describeBranches(
     const { name, oid } = page[i]!;
     const [apart] = basePosition === null ? [NOT_COUNTED] : aheadBehind(graph, basePosition, [position]);
     records.push({
-      name: decodeText(name.slice(BRANCHES.length)),
+      name: decodeText(name.slice(HEADS.length)),
       commit: toHex(oid),
       committed: toIsoDate(graph.time(position), "+0000"),
       isDefault: name === head,
@@ -105,14 +106,12 @@ export async function describeBranches(
 
 const NOT_COUNTED: { readonly [Key in keyof AheadBehind]: null } = { ahead: null, behind: null };
 
-const BRANCHES = "refs/heads/";
-
 /** Checks that a branch may become the default: it exists, or no branch does.
  * @param branch without `refs/heads/`, byte string
  * @throws GitError "invalid" when it may not */
 export async function checkDefaultBranch({ tables }: OpenRepository, branch: string): Promise<void> {
   const { refs } = tables;
-  if (refs.get(BRANCHES + branch) === null && refs.withPrefixes([BRANCHES]).names.length > 0) {
+  if (refs.get(HEADS + branch) === null && refs.withPrefixes([HEADS]).names.length > 0) {
     throw new GitError("invalid", {
       what: "default branch",
       field: "defaultBranch",
@@ -126,7 +125,7 @@ export async function setDefaultBranch(repository: OpenRepository, branch: strin
   await checkDefaultBranch(repository, branch);
   const { state } = repository;
   state.transact(null, (tables) => {
-    tables.refs.setHead(BRANCHES + branch);
+    tables.refs.setHead(HEADS + branch);
     scheduleAllWorktrees(tables, state.platform.worktrees, Date.now());
     return { result: undefined, isKept: true };
   });

@@ -6,11 +6,7 @@ import { isSame, publish, staleRef } from "../push/publish.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { resolveCommit, resolveRevision, type Revision } from "../objects/revision.ts";
 import type { Expected, RefRecord } from "../../contract/refs.ts";
-
-/** The prefix of every branch's full name. */
-export const BRANCHES = "refs/heads/";
-/** The prefix of every tag's full name. */
-export const TAGS = "refs/tags/";
+import { HEADS, TAGS } from "../../base/format/ref-name.ts";
 
 /** Creates a ref or moves it.
  * @param name full, pushable; byte string
@@ -76,7 +72,7 @@ export async function renameRef(
 /** Finds the target of a ref: for a branch a commit, for other refs any object. */
 export function resolveTarget(repository: OpenRepository, name: string, target: string): Promise<Revision> {
   const revision = encodeText(target);
-  return name.startsWith(BRANCHES) ? resolveCommit(repository, revision) : resolveRevision(repository, revision);
+  return name.startsWith(HEADS) ? resolveCommit(repository, revision) : resolveRevision(repository, revision);
 }
 
 /** Points a ref at an object. @see putRef */

@@ -14,8 +14,9 @@ import { ListBudget, type RecordBounds } from "../objects/list-budget.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { showTagContent } from "../objects/shown-object.ts";
 import { TimeSlice } from "../../base/pacing/time-slice.ts";
-import { checkAbsent, checkExpected, checkForward, demandRef, renameRef, resolveTarget, TAGS } from "./move-ref.ts";
+import { checkAbsent, checkExpected, checkForward, demandRef, renameRef, resolveTarget } from "./move-ref.ts";
 import type { Expected, TagRecord, Annotation } from "../../contract/refs.ts";
+import { TAGS } from "../../base/format/ref-name.ts";
 
 /** One page of tags, in the order of their names.
  * @param after the page starts after this name, null: at the beginning; byte string

@@ -7,9 +7,7 @@ import { sumContributors } from "./contributors.ts";
 import { addUp } from "./languages.ts";
 import { sumTree } from "./tree-sums.ts";
 import type { Stats } from "../../contract/tally.ts";
-
-const BRANCHES = "refs/heads/";
-const TAGS = "refs/tags/";
+import { HEADS, TAGS } from "../../base/format/ref-name.ts";
 
 const NO_COMMIT = {
   commit: null,
@@ -34,9 +32,9 @@ export async function stats(repository: OpenRepository, ref: string | null): Pro
   const [last] = pushes.page(null, 1).pushes;
   const count = (prefix: string): number => all.names.filter((name) => name.startsWith(prefix)).length;
   return {
-    defaultBranch: head?.target.startsWith(BRANCHES) === true ? decodeText(head.target.slice(BRANCHES.length)) : null,
+    defaultBranch: head?.target.startsWith(HEADS) === true ? decodeText(head.target.slice(HEADS.length)) : null,
     ...ofCommit,
-    branches: count(BRANCHES),
+    branches: count(HEADS),
     tags: count(TAGS),
     objects: objects.present().size,
     storedBytes: chunks.totalBytes(),

@@ -7,8 +7,7 @@ import type { Oid } from "../../base/format/oid.ts";
 import type { Tables } from "../store/tables.ts";
 import type { RefCommand } from "../../contract/push.ts";
 import type { WorktreePolicy } from "../../contract/env.ts";
-
-const BRANCHES = "refs/heads/";
+import { HEADS } from "../../base/format/ref-name.ts";
 
 /** Schedules updates for the worktrees whose branches were created, moved or deleted. Must run in
  * the same transaction.
@@ -20,7 +19,7 @@ export function scheduleWorktrees(
   nowMs: number,
 ): void {
   const names = new Set(moved.map(({ name }) => name));
-  addJobs(tables, policy, nowMs, (branch) => names.has(BRANCHES + branch));
+  addJobs(tables, policy, nowMs, (branch) => names.has(HEADS + branch));
 }
 
 /** Schedules a check of every worktree. Must run in the transaction that changes which branches are
@@ -37,7 +36,7 @@ export function wantedBranches({ worktrees, refs }: Tables, policy: WorktreePoli
   if (wanted !== null) return wanted;
   if (policy === "on-demand") return [];
   const head = refs.head();
-  return head?.startsWith(BRANCHES) ? [head.slice(BRANCHES.length)] : [];
+  return head?.startsWith(HEADS) ? [head.slice(HEADS.length)] : [];
 }
 
 /** What the files of all materialized branches may take together (bytes): a multiple of what the
@@ -48,7 +47,7 @@ export function worktreeBytesLimit({ chunks }: Pick<Tables, "chunks">, { freeWor
 
 /** The tip of a branch to materialize; null: not to be materialized, or missing. */
 export function wantedTip(tables: Tables, branch: string, policy: WorktreePolicy): Oid | null {
-  return wantedBranches(tables, policy).includes(branch) ? (tables.refs.get(BRANCHES + branch)?.oid ?? null) : null;
+  return wantedBranches(tables, policy).includes(branch) ? (tables.refs.get(HEADS + branch)?.oid ?? null) : null;
 }
 
 function addJobs(

@@ -6,7 +6,7 @@ import { GitError, isGitError } from "../../../base/format/errors.ts";
 import { MAX_COMMAND_BYTES, MAX_REF_NAME_BYTES, MAX_REFS_PER_PUSH } from "../../../base/format/limits.ts";
 import { concatOids, equalOids, isNullOid, NULL_OID, OID_BYTES, type Oid, toHex } from "../../../base/format/oid.ts";
 import { PACK_HEADER_BYTES, PACK_TRAILER_BYTES } from "../../../base/format/pack.ts";
-import { isPushableRefName } from "../../../base/format/ref-name.ts";
+import { isPushableRefName, HEADS } from "../../../base/format/ref-name.ts";
 import { streamBundle, openBundle } from "../../files/bundles.ts";
 import {
   type PushResult,
@@ -22,8 +22,6 @@ import { BranchSchema, OidSchema, RepositoryParams, json } from "../common/schem
 const BUNDLE_TYPE = "application/x-git-bundle";
 
 const content = { [BUNDLE_TYPE]: { schema: z.string().openapi({ format: "binary" }) } };
-
-const BRANCHES = "refs/heads/";
 
 const read = defineRoute("read", {
   method: "get",
@@ -105,7 +103,7 @@ export const backupRoutes = newRoutes()
       return context.json({ refs: shown, defaultBranch: null }, 200);
     }
     await pushAll((commands) => context.get("host").push(owner, repo, commands, pack), refs);
-    const branch = head?.slice(BRANCHES.length) ?? null;
+    const branch = head?.slice(HEADS.length) ?? null;
     if (branch !== null) await repositoryOf(context).setDefaultBranch(branch);
     return context.json({ refs: shown, defaultBranch: branch && decodeText(branch) }, 201);
   });
@@ -150,13 +148,13 @@ function readRefs({ prerequisites, names, oids }: BundleHeader): Refs {
  * @throws GitError "invalid" when it is not in the bundle, or HEAD is at none of its branches */
 function chooseHead({ names, oids }: BundleHeader, asked: string | null): string | null {
   if (asked !== null) {
-    if (names.includes(BRANCHES + asked)) return BRANCHES + asked;
+    if (names.includes(HEADS + asked)) return HEADS + asked;
     throw new GitError("invalid", { what: "defaultBranch", field: "defaultBranch", reason: "it is not in the bundle" });
   }
   const head = names.indexOf("HEAD");
-  if (head < 0 || !names.some((name) => name.startsWith(BRANCHES))) return null;
-  const there = names.filter((name, i) => name.startsWith(BRANCHES) && equalOids(oidAt(oids, i), oidAt(oids, head)));
-  const chosen = ["main", "master"].map((name) => BRANCHES + name).find((name) => there.includes(name)) ?? there[0];
+  if (head < 0 || !names.some((name) => name.startsWith(HEADS))) return null;
+  const there = names.filter((name, i) => name.startsWith(HEADS) && equalOids(oidAt(oids, i), oidAt(oids, head)));
+  const chosen = ["main", "master"].map((name) => HEADS + name).find((name) => there.includes(name)) ?? there[0];
   if (chosen !== undefined) return chosen;
   throw new GitError("invalid", {
     what: "bundle",
