@@ -46,7 +46,18 @@ const SUBJECTS: Readonly<Record<FsckSubject, number>> = {
   gitattributes: 10,
 };
 
+/** From this number on a subject is no type. */
+const SPECIAL = SUBJECTS.gitmodules;
+
 const SUBJECT_OF = new Map(Object.entries(SUBJECTS).map(([subject, number]) => [number, subject as FsckSubject]));
+
+/** Objects that an object refers to, in order. */
+export interface NamedObjects {
+  /** The number of what each is named as: see `subjectOf`. */
+  readonly subjects: Uint8Array;
+  /** Packed, `OID_BYTES` each. */
+  readonly oids: Uint8Array;
+}
 
 /** The result of git's fsck for an object. */
 export interface CheckedObject {
@@ -54,9 +65,15 @@ export interface CheckedObject {
   readonly findings: bigint;
   /** Commit time, seconds; 0 for other types. */
   readonly timeSeconds: number;
-  /** The objects that it refers to, in order. For a tree, all entries but gitlinks; files that git
-   * itself reads are listed again in that role. */
-  readonly named: readonly { readonly subject: FsckSubject; readonly oid: Uint8Array }[];
+  /** For a tree, all entries but gitlinks. The subjects are types' numbers. */
+  readonly named: NamedObjects;
+  /** Files that git itself reads, in that role. */
+  readonly special: NamedObjects;
+}
+
+/** The subject with a number. */
+export function subjectOf(number: number): FsckSubject {
+  return SUBJECT_OF.get(number)!;
 }
 
 /** Memory that an idle instance may keep. An instance that had to grow further is replaced. */
@@ -201,16 +218,11 @@ export class Codec {
       const report = instance.take(reportBytes);
       instance.exports.fsck_object(SUBJECTS[subject], instance.put(content), content.length, report, capacity);
       const view = new DataView(instance.exports.memory.buffer, report, reportBytes);
+      const count = Math.min(view.getUint32(16, true), capacity);
       return {
         findings: view.getBigUint64(0, true),
         timeSeconds: Number(view.getBigUint64(8, true)),
-        named: Array.from({ length: Math.min(view.getUint32(16, true), capacity) }, (_, index) => {
-          const at = REPORT_BYTES + index * NAMED_BYTES;
-          return {
-            subject: SUBJECT_OF.get(view.getUint8(at + OID_BYTES))!,
-            oid: instance.bytes(report + at, OID_BYTES).slice(),
-          };
-        }),
+        ...readNamed(instance.bytes(report + REPORT_BYTES, count * NAMED_BYTES)),
       };
     });
   }
@@ -272,6 +284,24 @@ export class Codec {
       if (instance.memoryBytes > MAX_IDLE_MEMORY_BYTES) this.#instance = new CodecInstance(this.#module);
     }
   }
+}
+
+/** Takes the records of a report apart. There may be a million: no object is made for one. */
+function readNamed(records: Uint8Array): Pick<CheckedObject, "named" | "special"> {
+  const count = records.length / NAMED_BYTES;
+  let special = 0;
+  for (let at = OID_BYTES; at < records.length; at += NAMED_BYTES) if (records[at]! >= SPECIAL) special += 1;
+  const newList = (length: number) => ({ subjects: new Uint8Array(length), oids: new Uint8Array(length * OID_BYTES) });
+  const lists = { named: newList(count - special), special: newList(special) };
+  const ends = { named: 0, special: 0 };
+  for (let at = 0; at < records.length; at += NAMED_BYTES) {
+    const subject = records[at + OID_BYTES]!;
+    const name = subject >= SPECIAL ? "special" : "named";
+    const end = ends[name]++;
+    lists[name].subjects[end] = subject;
+    for (let k = 0; k < OID_BYTES; k++) lists[name].oids[end * OID_BYTES + k] = records[at + k]!;
+  }
+  return lists;
 }
 
 function checked(oid: Uint8Array, collided: boolean): Uint8Array {

@@ -3,6 +3,7 @@ import { concatOids, toHex } from "../../base/format/oid.ts";
 import { NumberSet } from "../../base/numbers/number-set.ts";
 import type { ObjectRow } from "../store/index/object-columns.ts";
 import type { FsckRun, FsckStage } from "./fsck-run.ts";
+import { IntroducerReader, type IntroducerSlice } from "./introducers.ts";
 
 /** Rows that are checked at a time. */
 const PAGE_ROWS = 2_000;
@@ -16,19 +17,25 @@ export const checkIndex: FsckStage = async (run, after) => {
   let last = Number(after);
   const { objects } = run.tables;
   const pruned = await run.attempt("which objects were pruned", () => objects.pruned(), null);
+  const reader = new IntroducerReader(run);
   const hidden = await run.attempt("which objects are hidden", () => objects.hidden(), NumberSet.EMPTY);
   for (;;) {
     const page = await readPage(run, last);
     if (page === null) return null;
-    const { rows, end } = page;
+    const further = await run.attempt("introducers of objects", () => readIntroducers(reader, page.rows), null);
+    // As many as have few enough introducers.
+    const rows = page.rows.slice(0, further?.end);
+    const end = rows.length < page.rows.length ? rows.at(-1)!.number : page.end;
     if (pruned !== null) checkNumbers(run, NumberSet.range(last + 1, end + 1), rows, pruned);
     // Of the others nothing is known but their places.
     const shown = rows.filter(({ number }) => !hidden.has(number));
     await run.attempt("places of objects", () => checkPlaces(run, rows), undefined);
     await run.attempt("ids of objects", () => checkIds(run, shown), undefined);
-    await run.attempt("introducers of objects", () => checkIntroducers(run, shown), undefined);
+    if (further !== null)
+      await run.attempt("introducers of objects", () => checkIntroducers(run, shown, further.pairs), undefined);
     last = end;
     await run.step(rows.length * BYTES_PER_ROW);
+    await run.readRows(further?.pairs.length ?? 0);
     if (run.isSpent) return String(last);
   }
 };
@@ -76,28 +83,28 @@ function checkPlaces(run: FsckRun, rows: readonly ObjectRow[]): void {
   }
 }
 
+function readIntroducers(reader: IntroducerReader, rows: readonly ObjectRow[]): IntroducerSlice {
+  return reader.next(
+    Uint32Array.from(rows, ({ number }) => number),
+    0,
+  );
+}
+
 /** Checks that the graph nodes named as introducers exist, and list the object. */
-function checkIntroducers(run: FsckRun, rows: readonly ObjectRow[]): void {
-  const several = run.tables.reachability.severalIntroducers(NumberSet.fromSorted(rows.map(({ number }) => number)));
-  const introducersOf = ({ number, introducer }: ObjectRow): readonly ObjectNumber[] =>
-    several.get(number) ?? (introducer === 0 ? [] : [introducer]);
-  const nodes = run.audit.nodes(rows.flatMap(introducersOf));
+function checkIntroducers(run: FsckRun, rows: readonly ObjectRow[], further: IntroducerSlice["pairs"]): void {
+  const introducers = new Map<ObjectNumber, ObjectNumber[]>();
+  for (const { number, introducer } of rows) introducers.set(number, [introducer]);
+  for (const [object, introducer] of further) introducers.get(object)?.push(introducer);
+  // It was not introduced so far.
+  for (const some of introducers.values()) if (some.length === 1 && some[0] === 0) some.pop();
+  const nodes = run.audit.nodes(introducers.values().flatMap((some) => some));
   for (const row of rows) {
-    for (const introducer of introducersOf(row)) {
+    for (const introducer of introducers.get(row.number)!) {
       const node = nodes.get(introducer);
-      if (node === undefined) {
-        run.report({
-          kind: "reachability",
-          oid: toHex(row.oid),
-          detail: `its row says that node ${introducer} introduced it, but that node is missing`,
-        });
-      } else if (node.introduced?.has(row.number) !== true) {
-        run.report({
-          kind: "reachability",
-          oid: toHex(row.oid),
-          detail: `its row says that node ${introducer} introduced it, but that node does not list it`,
-        });
-      }
+      if (node?.introduced?.has(row.number) === true) continue;
+      const what = node === undefined ? "is missing" : "does not list it";
+      const detail = `its row says that node ${introducer} introduced it, but that node ${what}`;
+      run.report({ kind: "reachability", oid: toHex(row.oid), detail });
     }
   }
 }

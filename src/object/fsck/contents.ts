@@ -1,11 +1,11 @@
-import type { CheckedObject } from "../../base/codec/codec.ts";
+import { type NamedObjects, subjectOf } from "../../base/codec/codec.ts";
 import { listFindings } from "../../base/codec/fsck-messages.ts";
-import { COMMIT, TREE, TAG, fromTypeNumber, isObjectType, type ObjectTypeNumber } from "../../base/format/object.ts";
-import { concatOids, toHex } from "../../base/format/oid.ts";
+import { COMMIT, TREE, TAG, fromTypeNumber, type ObjectTypeNumber } from "../../base/format/object.ts";
+import { concatOids, OID_BYTES, toHex } from "../../base/format/oid.ts";
 import { NumberSet } from "../../base/numbers/number-set.ts";
-import type { Lookup, ObjectRow } from "../store/index/object-columns.ts";
+import type { ObjectRow } from "../store/index/object-columns.ts";
 import { toEntryWord } from "../store/index/tree-table.ts";
-import type { FsckRun } from "./fsck-run.ts";
+import type { FoundObjects, FsckRun } from "./fsck-run.ts";
 
 /** References that are looked up at a time. */
 const BATCH_REFERENCES = 20_000;
@@ -15,7 +15,7 @@ interface Content {
   readonly row: ObjectRow;
   readonly type: ObjectTypeNumber;
   readonly timeSeconds: number;
-  readonly named: CheckedObject["named"];
+  readonly named: NamedObjects;
   /** The index in the batch of the first of `named`. */
   readonly at: number;
 }
@@ -36,13 +36,14 @@ export class Contents {
   /** Adds a commit, tree or tag to the batch. */
   async add(row: ObjectRow, type: ObjectTypeNumber, bytes: Uint8Array): Promise<void> {
     const { codec } = this.#run.repository.state.platform;
-    const { findings, timeSeconds, named } = codec.checkObject(fromTypeNumber(type), bytes);
+    const { findings, timeSeconds, named, special } = codec.checkObject(fromTypeNumber(type), bytes);
     this.#refuse(row.oid, findings);
-    const references = named.filter(({ subject }) => isObjectType(subject));
-    this.#batch.push({ row, type, timeSeconds, named: references, at: this.#references });
-    this.#references += references.length;
-    this.#run.checked.references += references.length;
-    if (this.#run.refused !== 0n && references.length < named.length) await this.#checkNamedFiles(named);
+    const count = named.subjects.length;
+    this.#batch.push({ row, type, timeSeconds, named, at: this.#references });
+    this.#references += count;
+    this.#run.checked.references += count;
+    await this.#run.look(count);
+    if (this.#run.refused !== 0n) await this.#checkSpecialFiles(special);
     if (this.#references >= BATCH_REFERENCES) await this.flush();
   }
 
@@ -54,8 +55,8 @@ export class Contents {
     if (batch.length === 0) return;
     const run = this.#run;
     await run.step();
-    const oids = concatOids(batch.flatMap(({ named }) => named.map(({ oid }) => oid)));
-    const found = await run.attempt("ids of objects", () => run.tables.objects.lookupMany(oids), null);
+    const oids = concatOids(batch.map(({ named }) => named.oids));
+    const found = await run.attempt("ids of objects", () => run.lookup(oids), null);
     if (found === null) return;
     for (const content of batch) this.#checkReferences(content, found);
     await run.attempt("nodes of the graph", () => this.#checkNodes(batch, found), undefined);
@@ -69,11 +70,14 @@ export class Contents {
   }
 
   /** Checks the content of `.gitmodules` and `.gitattributes`. */
-  async #checkNamedFiles(named: CheckedObject["named"]): Promise<void> {
-    const { tables, entries, repository } = this.#run;
-    for (const { subject, oid } of named) {
+  async #checkSpecialFiles({ subjects, oids }: NamedObjects): Promise<void> {
+    for (const [i, number] of subjects.entries()) {
+      await this.#run.look(1);
+      const { tables, entries, repository } = this.#run;
+      const oid = oids.subarray(i * OID_BYTES, (i + 1) * OID_BYTES);
+      const subject = subjectOf(number);
       const name = `${subject} ${toHex(oid)}`;
-      if (isObjectType(subject) || this.#vetted.has(name)) continue;
+      if (this.#vetted.has(name)) continue;
       this.#vetted.add(name);
       const row = tables.objects.find(oid);
       // Missing or unreadable files are reported elsewhere.
@@ -87,27 +91,28 @@ export class Contents {
     }
   }
 
-  #checkReferences({ row, named, at }: Content, found: Lookup): void {
-    named.forEach(({ subject, oid }, i) => {
+  #checkReferences({ row, named: { subjects, oids }, at }: Content, found: FoundObjects): void {
+    for (const [i, subject] of subjects.entries()) {
       const type = found.type[at + i]!;
-      if (type === 0) {
-        const detail = `it names ${subject} ${toHex(oid)}, which is missing`;
-        this.#run.report({ kind: "reference-missing", oid: toHex(row.oid), detail });
-      } else if (fromTypeNumber(type) !== subject) {
-        const detail = `it names ${subject} ${toHex(oid)}, which is a ${fromTypeNumber(type)}`;
-        this.#run.report({ kind: "reference-type", oid: toHex(row.oid), detail });
-      }
-    });
+      if (type === subject) continue;
+      const name = `${subjectOf(subject)} ${toHex(oids, i * OID_BYTES)}`;
+      const isMissing = type === 0;
+      this.#run.report({
+        kind: isMissing ? "reference-missing" : "reference-type",
+        oid: toHex(row.oid),
+        detail: `it names ${name}, which is ${isMissing ? "missing" : `a ${fromTypeNumber(type)}`}`,
+      });
+    }
   }
 
   /** Compares commits and tags with their rows in the graph. */
-  #checkNodes(batch: readonly Content[], found: Lookup): void {
+  #checkNodes(batch: readonly Content[], found: FoundObjects): void {
     const contents = batch.filter(({ type }) => type === COMMIT || type === TAG);
-    const expected = contents.map(({ named, at }) => {
-      const numbers = Array.from(named, (_, i) => found.number[at + i]!);
+    const expected = contents.map(({ named: { subjects }, at }) => {
+      const numbers = Array.from(subjects, (_, i) => found.number[at + i]!);
       // A commit names its tree first. A tag names its object, which is not a parent when it is a
       // tree or blob.
-      const isParent = (i: number): boolean => named[i]!.subject === "commit" || named[i]!.subject === "tag";
+      const isParent = (i: number): boolean => subjects[i] === COMMIT || subjects[i] === TAG;
       return { parents: numbers.filter((_, i) => isParent(i)), tree: numbers.find((_, i) => !isParent(i)) ?? 0 };
     });
     const numbers = contents.map(({ row }) => row.number);
@@ -130,7 +135,7 @@ export class Contents {
   }
 
   /** Compares the cached entries of trees with the trees. */
-  #checkTrees(batch: readonly Content[], found: Lookup): void {
+  #checkTrees(batch: readonly Content[], found: FoundObjects): void {
     const trees = batch.filter(({ type }) => type === TREE);
     const numbers = NumberSet.fromUnsorted(trees.map(({ row }) => row.number));
     const remembered = this.#run.tables.trees.find(numbers);
@@ -138,8 +143,8 @@ export class Contents {
       const words = remembered.get(row.number);
       if (words === undefined) continue;
       const isRight =
-        words.length === named.length &&
-        named.every(({ subject }, i) => words[i] === toEntryWord(found.number[at + i]!, subject === "tree"));
+        words.length === named.subjects.length &&
+        named.subjects.every((subject, i) => words[i] === toEntryWord(found.number[at + i]!, subject === TREE));
       if (!isRight)
         this.#run.report({
           kind: "tree-row",

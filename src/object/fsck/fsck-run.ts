@@ -1,4 +1,6 @@
 import type { ChunkStore } from "../../base/chunks/chunk-store.ts";
+import { OID_BYTES } from "../../base/format/oid.ts";
+import type { Lookup } from "../store/index/object-columns.ts";
 import { RowAudit } from "../store/index/row-audit.ts";
 import type { Tables } from "../store/tables.ts";
 import { WorkBudget } from "../../base/pacing/work-budget.ts";
@@ -23,6 +25,16 @@ const LOSES_ROWS: ReadonlySet<FsckProblemKind> = new Set(["unreadable", "object-
 
 /** Bytes read and hashed that count as one step. */
 const BYTES_PER_STEP = 2_048;
+
+/** Entries or pairs looked at, and ids or rows looked up, that count as one step. */
+const LOOKS_PER_STEP = 64;
+const LOOKUPS_PER_STEP = 16;
+
+/** Ids that are looked up between two pauses. */
+const LOOKUP_IDS = 8_192;
+
+/** The results for ids, in order; 0: there is no such object. */
+export type FoundObjects = Pick<Lookup, "number" | "type">;
 
 /** The state shared by the stages of one call. */
 export class FsckRun {
@@ -117,9 +129,40 @@ export class FsckRun {
     return damageOf(error, this.store, () => this.tables);
   }
 
+  /** Steps that the call may still do. */
+  get stepsLeft(): number {
+    return this.#budget.left;
+  }
+
   /** Must be called with each small step of the work: lets other requests run.
    * @param bytes read and hashed in the step */
   step(bytes = 0): Promise<void> {
     return this.#budget.step(1 + Math.floor(bytes / BYTES_PER_STEP));
+  }
+
+  /** The same for entries or pairs that are looked at in memory. */
+  look(count: number): Promise<void> {
+    return this.#budget.step(Math.ceil(count / LOOKS_PER_STEP));
+  }
+
+  /** The same for rows that are read, or ids that are looked up. */
+  readRows(count: number): Promise<void> {
+    return this.#budget.step(Math.ceil(count / LOOKUPS_PER_STEP));
+  }
+
+  /** Looks up any number of ids, with pauses.
+   * @param oids packed
+   * @throws GitError "storage-failed" when rows cannot be read */
+  async lookup(oids: Uint8Array): Promise<FoundObjects> {
+    const count = oids.length / OID_BYTES;
+    const found = { number: new Uint32Array(count), type: new Uint8Array(count) };
+    for (let from = 0; from < count; from += LOOKUP_IDS) {
+      const end = Math.min(count, from + LOOKUP_IDS);
+      const part = this.tables.objects.lookupMany(oids.subarray(from * OID_BYTES, end * OID_BYTES));
+      found.number.set(part.number, from);
+      found.type.set(part.type, from);
+      await this.readRows(end - from);
+    }
+    return found;
   }
 }

@@ -24,8 +24,14 @@ const PAIR_BYTES = 2 * INTEGER_CELL_BYTES;
 const REINTRODUCE = `INSERT INTO reintroductions (object, node) ${WITH_ROWS}
   SELECT ${integerCell(PAIR_BYTES, 0)}, ${integerCell(PAIR_BYTES, INTEGER_CELL_BYTES)} FROM row`;
 
+/** More than any table has. */
+const MOST_ROWS = 2 ** 40;
+
 /** Further introducers, object by object. */
 const FURTHER = `${WITH_ROWS} SELECT object, node FROM row CROSS JOIN reintroductions ON ${inRange("object")} ORDER BY 1`;
+
+/** As many of them as ?3, in no order. */
+const SOME_FURTHER = `${WITH_ROWS} SELECT object, node FROM row CROSS JOIN reintroductions ON ${inRange("object")} LIMIT ?3`;
 
 /** An object and a further introducer of it; by their numbers. */
 export interface Reintroduction {
@@ -136,5 +142,22 @@ export class Reachability {
     const { number, introducer } = this.#objects.locate(NumberSet.fromUnsorted(several.keys()));
     number.forEach((object, i) => several.get(object)!.unshift(introducer[i]!));
     return several;
+  }
+
+  /** The introducers of some objects but for the first of each, in no order.
+   * @param objects at most `PACKED_ROWS`
+   * @param limit of pairs
+   * @returns null: there are more */
+  furtherIntroducers(objects: NumberSet, limit: number): (readonly [ObjectNumber, introducer: ObjectNumber])[] | null {
+    const pairs: (readonly [ObjectNumber, ObjectNumber])[] = [];
+    for (const { cells, rows } of packRanges(objects.runs)) {
+      const left = Math.min(limit - pairs.length + 1, MOST_ROWS);
+      for (const pair of this.#sql.exec(SOME_FURTHER, cells, rows, left).raw() as Iterable<
+        [ObjectNumber, ObjectNumber]
+      >)
+        pairs.push(pair);
+      if (pairs.length > limit) return null;
+    }
+    return pairs;
   }
 }

@@ -2,7 +2,7 @@ import type { ObjectNumber } from "../../../base/numbers/kinds.ts";
 import { NumberSet } from "../../../base/numbers/number-set.ts";
 import type { ChunkRow } from "./chunk-row.ts";
 import { openNodes } from "./node-pages.ts";
-import { type ObjectRow, toRows } from "./object-columns.ts";
+import { type ObjectColumns, type ObjectRow, toRows } from "./object-columns.ts";
 import type { ObjectIndex } from "./object-index.ts";
 import { tableExists } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
@@ -72,6 +72,11 @@ export class RowAudit {
   /** The existing rows of objects, by number. */
   namedObjects(numbers: Iterable<ObjectNumber>): Map<ObjectNumber, ObjectRow> {
     return new Map(this.#rows(toSet(numbers)).map((row) => [row.number, row]));
+  }
+
+  /** The existing rows of objects as columns, ascending. */
+  columns(numbers: NumberSet): ObjectColumns {
+    return this.#objects.locateExisting(numbers);
   }
 
   /** The existing rows of nodes, by number. */
