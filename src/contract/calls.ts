@@ -6,7 +6,7 @@ import { GitError, type GitErrorCode, type GitErrorData } from "../base/format/e
 import type { LfsOid } from "../base/format/lfs.ts";
 import type { ObjectType } from "../base/format/object.ts";
 import type { BundlePlan } from "./fetch.ts";
-import type { CommitRequest, CommitAnswer } from "./commit-request.ts";
+import type { CommitRequest, CommitAnswer, ObjectRequest, CommitRecord, ShownCommit, ShownTag } from "./commits.ts";
 import type { DiffPageQuery, DiffPage, DiffQuery, FileDiffQuery, FileDiff, ShowRequest } from "./diffs.ts";
 import type {
   EventQuery,
@@ -29,8 +29,17 @@ import type {
   FilesPlanRequest,
   FilesPlan,
 } from "./files.ts";
-import type { ObjectRequest, CommitRecord, ShownCommit, ShownTag } from "./commits.ts";
-import type { ForeignBranch, Ancestry, ForeignComparison } from "./forks.ts";
+import type {
+  ForeignBranch,
+  Ancestry,
+  ForeignComparison,
+  BranchAnswer,
+  MergeRequest,
+  MergeKind,
+  CherryPickRequest,
+  RevertRequest,
+  SyncAnswer,
+} from "./merges.ts";
 import type { FsckRequest, FsckReport, MaintenanceKind, MaintenanceStatus, WorktreesStatus } from "./upkeep.ts";
 import type { BlameQuery, BlameResult, Comparison, LogQuery, LogPage } from "./history.ts";
 import type { NewImport, ImportStatus, ImportChange, MirrorStatus, MirrorRef, NewMirror } from "./remotes.ts";
@@ -50,7 +59,6 @@ import type {
   StoredLfsUpload,
   LfsLock,
 } from "./lfs.ts";
-import type { BranchAnswer, MergeRequest, MergeKind, CherryPickRequest, RevertRequest, SyncAnswer } from "./merges.ts";
 import type {
   CommitPage,
   ComparePage,

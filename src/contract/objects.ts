@@ -4,7 +4,7 @@ import type { QuotaChange } from "../base/access/quota.ts";
 import type { GitErrorCode, GitErrorData } from "../base/format/errors.ts";
 import type { RepositoryName } from "../base/format/repository-name.ts";
 import type { TokenEvent } from "./events.ts";
-import type { ForkRequest } from "./forks.ts";
+import type { ForkRequest } from "./merges.ts";
 import type { FetchOutcome, FetchRequest, FetchSource, RefList, StoredBundle } from "./fetch.ts";
 import type {
   EntryWithForks,

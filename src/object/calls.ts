@@ -16,8 +16,7 @@ import { indexStep } from "./upload/upload-steps.ts";
 import { beginImport, changeImport, endImport, readImport, syncImport } from "./remotes/import.ts";
 import { commit } from "./commit/commit.ts";
 import { commitsBetween, compare } from "./history/compare.ts";
-import { diff, patch, fileDiff } from "./diff/diff.ts";
-import { showCommit } from "./diff/show-commit.ts";
+import { diff, patch, fileDiff, showCommit } from "./diff/diff.ts";
 import { blame } from "./history/blame.ts";
 import {
   checkDefaultBranch,
@@ -66,8 +65,7 @@ import { repositoryPage } from "./pages/repository-page.ts";
 import { activity } from "./tally/activity.ts";
 import { contributors } from "./tally/contributors.ts";
 import { languages } from "./tally/languages.ts";
-import { pushes } from "./tally/pushes.ts";
-import { stats } from "./tally/stats.ts";
+import { pushes, stats } from "./tally/stats.ts";
 import { configureWorktrees, worktrees } from "./worktree/worktree-status.ts";
 
 const CALLS: Answers<RepositoryClient, OpenRepository> = {

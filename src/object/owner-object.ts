@@ -1,8 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Right } from "../base/access/caller.ts";
 import { answerOwnerCall } from "./events/owner-calls.ts";
-import type { OwnerRegistry } from "./events/owner-platform.ts";
-import { Owner } from "./events/owner.ts";
+import { type OwnerRegistry, Owner } from "./events/owner.ts";
 import type { OwnerRpc } from "../contract/objects.ts";
 import { Alarm } from "./alarm.ts";
 import { type Env, REGISTRY_NAME } from "../contract/env.ts";

@@ -21,9 +21,8 @@ import { serveHealth } from "./host/health.ts";
 import { HostRequest } from "./host/host-request.ts";
 import { codec, traffic } from "../base/isolate.ts";
 import { serveLfsRequest } from "./host/lfs-host.ts";
-import { refuseForeign } from "./host/open-access.ts";
+import { refuseForeign, explainRepository, welcome } from "./host/visitors.ts";
 import { newRestHost, newWebHost } from "./host/deployment.ts";
-import { explainRepository, welcome } from "./host/visitors.ts";
 
 type HostEnv = { Bindings: Env; Variables: { request: HostRequest } };
 type HostContext = Context<HostEnv>;

@@ -7,7 +7,7 @@ import type { ChunkStore } from "../chunks/chunk-store.ts";
 import { decodeEntryHead } from "./entry-head.ts";
 import { ByteCache } from "./byte-cache.ts";
 import { ISOLATE_MEMORY, type Lease, type MemoryBudget } from "../pacing/memory-budget.ts";
-import { pause } from "../pacing/pause.ts";
+import { pause } from "../pacing/time-slice.ts";
 import type { Extent, PackPlan } from "./pack-plan.ts";
 import { chainBase, chainCount, chainExtent, chainLength, chainOffset, NO_BASE } from "./plan-rows.ts";
 import { type ExtentPart, keptStoredBytes, readExtent, readExtentAhead } from "./read-extent.ts";

@@ -3,7 +3,7 @@ import { GitError } from "../format/errors.ts";
 import { PART_WAIT_MS } from "../format/limits.ts";
 import { PacedBody } from "../pacing/paced-body.ts";
 import { TimeSlice } from "../pacing/time-slice.ts";
-import { freeBytes } from "./free-bytes.ts";
+import { freeBytes } from "./held-bytes.ts";
 
 /** What must arrive. */
 interface AnnouncedBytes {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { MULTIPART_PART_BYTES } from "../format/limits.ts";
 import type { ChunkStore, MultipartWrite } from "../chunks/chunk-store.ts";
-import { freeBytes } from "./free-bytes.ts";
+import { freeBytes } from "./held-bytes.ts";
 
 /** Writes one object of a chunk store whose length is not known in advance: whole if it fits one
  * part, else in parts. Takes `MULTIPART_PART_BYTES` of memory. The last call must be `finish` or

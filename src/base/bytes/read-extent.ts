@@ -5,7 +5,7 @@ import { ISOLATE_MEMORY } from "../pacing/memory-budget.ts";
 import { Semaphore } from "../pacing/semaphore.ts";
 import { ByteCache } from "./byte-cache.ts";
 import { checkChunk } from "./chunk-checksum.ts";
-import { freeBytes } from "./free-bytes.ts";
+import { freeBytes } from "./held-bytes.ts";
 
 // Chunks that were read are cached for the isolate, by where they are stored: stored bytes never
 // change, keys are never reused, and clients that fetch neighbouring commits need nearly the same.

@@ -1,6 +1,6 @@
 import { GitError } from "../format/errors.ts";
 import { STORE_BYTES_PER_SECOND, STORE_WAIT_MS } from "../format/limits.ts";
-import { whenFull } from "../failures/full-storage.ts";
+import { whenFull } from "../failures/known-failures.ts";
 
 /** Runs one bucket operation. Errors name it when it fails or takes too long.
  * @param givenBytes that the bucket must receive

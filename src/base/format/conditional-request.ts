@@ -1,5 +1,3 @@
-import { type ByteRange, parseRange } from "./byte-range.ts";
-
 /** Evaluates a request's conditions.
  * @param etag the current strong entity tag, with its quotes
  * @returns the status that ends the request; null: the request proceeds
@@ -67,4 +65,28 @@ function wantedRange(
 /** Whether a list of entity tags contains this one. Ours contain no comma or space. */
 function names(list: string, etag: string): boolean {
   return list.trim() === "*" || list.split(",").some((item) => item.trim() === etag);
+}
+
+/** A range of bytes: offset and length. */
+export interface ByteRange {
+  readonly start: number;
+  readonly length: number;
+}
+
+/** Parses a `Range` header.
+ * @returns the requested range; "unsatisfiable" when it contains no byte; null when everything must
+ * be sent: without the header, and for headers that a server may ignore (other units, several
+ * ranges, bad syntax)
+ * @see RFC 9110, sections 14.1 and 14.2 */
+export function parseRange(header: string | null, sizeBytes: number): ByteRange | "unsatisfiable" | null {
+  const [, first, last] = /^bytes=\s*(\d*)-(\d*)\s*$/i.exec(header ?? "") ?? [];
+  if (first === undefined || last === undefined || (first === "" && last === "")) return null;
+  if (first === "") {
+    const length = Math.min(Number(last), sizeBytes);
+    return length === 0 ? "unsatisfiable" : { start: sizeBytes - length, length };
+  }
+  const start = Number(first);
+  const end = last === "" ? sizeBytes : Math.min(Number(last) + 1, sizeBytes);
+  if (last !== "" && Number(last) < start) return null;
+  return start >= sizeBytes ? "unsatisfiable" : { start, length: end - start };
 }

@@ -1,3 +1,4 @@
+import { decodeText } from "./byte-string.ts";
 /** Types that browsers display and never execute: images that cannot hold scripts, audio, video,
  * fonts. */
 const SHOWN: Readonly<Record<string, string>> = {
@@ -45,4 +46,18 @@ export function safeContentType(path: string): string {
   const extension = /\.([^./]+)$/.exec(path)?.[1]?.toLowerCase() ?? "";
   if (Object.hasOwn(SHOWN, extension)) return SHOWN[extension]!;
   return BINARY.has(extension) ? "application/octet-stream" : "text/plain; charset=utf-8";
+}
+
+/** Encodes a `Content-Disposition` that no file name can break out of: the name in ASCII for old
+ * clients, and in UTF-8 if it is not ASCII.
+ * @param name byte string, of any bytes
+ * @see RFC 6266, RFC 8187 */
+export function contentDisposition(disposition: "inline" | "attachment", name: string): string {
+  const text = decodeText(name);
+  // oxlint-disable-next-line no-control-regex -- these must not get through.
+  const plain = text.replace(/[\u0000-\u001f\u007f-\u{10ffff}]/gu, "_");
+  const quoted = plain.replace(/["\\]/g, "\\$&");
+  if (plain === text) return `${disposition}; filename="${quoted}"`;
+  const extended = encodeURIComponent(text).replace(/['()*]/g, (char) => `%${char.charCodeAt(0).toString(16)}`);
+  return `${disposition}; filename="${quoted}"; filename*=UTF-8''${extended}`;
 }

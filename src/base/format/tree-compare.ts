@@ -1,7 +1,7 @@
 // Compares the contents of two trees byte by byte: most of both is the same, so few of their
 // entries are parsed. Hundreds of thousands of trees are compared in a row, so little is allocated
 // for each.
-import type { ByteRange } from "./byte-range.ts";
+import type { ByteRange } from "./conditional-request.ts";
 import { OID_BYTES } from "./oid.ts";
 import { TreeCursor } from "./tree-cursor.ts";
 

@@ -1,7 +1,7 @@
 // Walks over the entries of a tree's content. Nothing is allocated for entries that are passed: a
 // directory may have a million, of which a page shows a thousand and a change names one.
 import { SLASH, SPACE, fromByteString, toByteString } from "./byte-string.ts";
-import type { ByteRange } from "./byte-range.ts";
+import type { ByteRange } from "./conditional-request.ts";
 import { OID_BYTES, type Oid } from "./oid.ts";
 import { canonicalMode, parseMode, TREE_MODE, type TreeEntry } from "./tree.ts";
 

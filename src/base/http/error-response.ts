@@ -1,6 +1,5 @@
-import { isGitError } from "../format/errors.ts";
+import { isGitError, statusOf } from "../format/errors.ts";
 import { logFailure } from "../format/failure-log.ts";
-import { statusOf } from "../format/http-status.ts";
 import { encodePkt } from "../format/pkt-line.ts";
 import { ERROR_BAND } from "../format/side-band.ts";
 import { explainFailure } from "../failures/known-failures.ts";

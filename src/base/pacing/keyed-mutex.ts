@@ -1,4 +1,4 @@
-import { pause } from "./pause.ts";
+import { pause } from "./time-slice.ts";
 
 /** Items that follow each other within this time (ms) come from several clients: one that waits for
  * each response takes longer. */

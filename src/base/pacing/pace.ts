@@ -1,4 +1,4 @@
-import { pause } from "./pause.ts";
+import { pause } from "./time-slice.ts";
 
 /** After this many milliseconds of work other requests run, for this long. The local runtime has
  * one thread for everything, R2 included, and reads no socket while responses of its own R2 keep

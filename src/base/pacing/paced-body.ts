@@ -1,6 +1,5 @@
 import { GitError } from "../format/errors.ts";
-import { BODY_WAIT_MS, MIN_BODY_BYTES } from "../format/limits.ts";
-import { ArrivalPace } from "./arrival-pace.ts";
+import { MIN_BODY_BYTES, BODY_WAIT_MS } from "../format/limits.ts";
 
 /** Bytes of the largest read: bodies arrive in pieces of about 4 KiB, and one read for each would
  * cost more than processing it. */
@@ -74,5 +73,54 @@ export class PacedBody {
     } finally {
       clearTimeout(timer);
     }
+  }
+}
+
+/** Whether what a client sends keeps a pace: so many bytes in each `BODY_WAIT_MS` of waiting for
+ * it. */
+export class ArrivalPace {
+  readonly #what: string;
+  readonly #minBytes: () => number;
+  /** Since the last check: milliseconds spent waiting, and bytes that came. */
+  #waitedMs = 0;
+  #broughtBytes = 0;
+
+  /** @param what the noun for the message
+   * @param minBytes called after each `BODY_WAIT_MS`; returns how many bytes must have come */
+  constructor(what: string, minBytes: () => number) {
+    this.#what = what;
+    this.#minBytes = minBytes;
+  }
+
+  /** Counts a wait, and what it brought.
+   * @throws GitError "timeout" when that was too little */
+  count(tookMs: number, sizeBytes: number): void {
+    this.#waitedMs += tookMs;
+    this.#broughtBytes += sizeBytes;
+    if (this.#waitedMs < BODY_WAIT_MS) return;
+    const minBytes = this.#minBytes();
+    if (this.#broughtBytes < minBytes) {
+      const reason = `while others wait, a client must send at least ${minBytes} bytes in ${BODY_WAIT_MS / 1_000} seconds`;
+      throw new GitError("timeout", { what: this.#what, reason });
+    }
+    this.#waitedMs = 0;
+    this.#broughtBytes = 0;
+  }
+}
+
+/** A client that sends nothing for so long (ms) waits for its answer. */
+const SILENCE_MS = 2_000;
+
+/** Reads what nobody has read of a request's body, once its answer is known: a client that still
+ * sends may not read the answer. A body that began to be read, that is larger than the limit or
+ * does not say its length, or that does not come, is left as it is.
+ * @param largestBytes of a body that is read */
+export async function readRest({ body, headers }: Request, largestBytes: number): Promise<void> {
+  if (body === null || body.locked || Number(headers.get("Content-Length") ?? Infinity) > largestBytes) return;
+  const rest = new PacedBody(body, () => 0, MIN_BODY_BYTES, SILENCE_MS);
+  try {
+    while ((await rest.read()) !== null);
+  } catch {
+    // The answer is what counts.
   }
 }

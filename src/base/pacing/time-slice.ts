@@ -1,5 +1,3 @@
-import { pause } from "./pause.ts";
-
 /** After this many milliseconds of work other requests run: the repository's object has one thread
  * for all of them. */
 const SLICE_MS = 10;
@@ -38,4 +36,15 @@ export async function finishInSlices<T>(
   }
   steps.return(undefined as T);
   return null;
+}
+
+/** Lets other requests run: the object has one thread, so long work must be done in slices of about
+ * 10 ms.
+ * @param ms the shortest pause; 0: others run, and the work goes on. A timer of 0 ms takes some 4
+ * ms after a slice */
+export function pause(ms = 0): Promise<void> {
+  return new Promise((resolve) => {
+    if (ms === 0) setImmediate(resolve);
+    else setTimeout(resolve, ms);
+  });
 }

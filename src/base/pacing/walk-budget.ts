@@ -1,7 +1,7 @@
 import { checkLimit, MAX_PAGE_PATH_BYTES, MAX_PATH_BYTES, MAX_WALK_STEPS } from "../format/limits.ts";
 import { countEntries } from "../format/tree-cursor.ts";
 import { StepBudget } from "../format/step-budget.ts";
-import { pause } from "./pause.ts";
+import { pause } from "./time-slice.ts";
 
 /** After this many steps, about 10 ms, other requests run. */
 const STEPS_PER_TURN = 250_000;

@@ -1,4 +1,4 @@
-import { pause } from "./pause.ts";
+import { pause } from "./time-slice.ts";
 
 /** After this many steps of about 20 µs other requests run: the repository's object has one thread
  * for all of them. */

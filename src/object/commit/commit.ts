@@ -1,6 +1,6 @@
 import { maskRefused } from "../../base/codec/fsck-messages.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
-import type { CommitAnswer, CommitRequest } from "../../contract/commit-request.ts";
+import type { CommitAnswer, CommitRequest } from "../../contract/commits.ts";
 import { checkOperations } from "./operation.ts";
 import { saveInGroup } from "./save-group.ts";
 

@@ -6,7 +6,7 @@ import { isHexOid } from "../../base/format/oid.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { BranchDraft } from "./branch-draft.ts";
 import { withBranchLock, tryAgain } from "../push/branch-lock.ts";
-import type { CommitAnswer, CommitRequest } from "../../contract/commit-request.ts";
+import type { CommitAnswer, CommitRequest } from "../../contract/commits.ts";
 import { draftCommit } from "./draft-commit.ts";
 import { HEADS } from "../../base/format/ref-name.ts";
 

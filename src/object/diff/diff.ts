@@ -1,14 +1,24 @@
+import { encodeText, decodeText } from "../../base/format/byte-string.ts";
 import { GitError } from "../../base/format/errors.ts";
 import type { ObjectNumber } from "../../base/numbers/kinds.ts";
+import { toHex, fromHex } from "../../base/format/oid.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
-import { decodeText } from "../../base/format/byte-string.ts";
+import { resolveCommit, peel, revisionOf } from "../objects/revision.ts";
+import type { ShownCommit } from "../../contract/commits.ts";
 import { formatMode } from "../../base/format/tree.ts";
+import { showCommitContent } from "../objects/shown-object.ts";
 import { MAX_COMPARED_BYTES } from "../../base/format/limits.ts";
-import { fromHex, toHex } from "../../base/format/oid.ts";
+import type {
+  ShowRequest,
+  FileDiffQuery,
+  FileDiff,
+  DiffPageQuery,
+  DiffPage,
+  FileRecord,
+  DiffQuery,
+} from "../../contract/diffs.ts";
 import { cutPatch } from "./patch-window.ts";
 import { formatPatch, appendPatch, type ChangedContent, type PatchOptions } from "./unified-patch.ts";
-import type { FileDiffQuery, FileDiff, DiffPageQuery, DiffPage, FileRecord, DiffQuery } from "../../contract/diffs.ts";
-import { peel, revisionOf } from "../objects/revision.ts";
 import { TimeSlice } from "../../base/pacing/time-slice.ts";
 import { ByteWriter } from "./byte-writer.ts";
 import { ChangedBlobs } from "./changed-blobs.ts";
@@ -178,4 +188,11 @@ export async function fileDiff(repository: OpenRepository, query: FileDiffQuery)
   const { part, nextLine, lineCount } = cutPatch(bytes, fromLine);
   const counts = isBinary ? {} : { additions, deletions };
   return { file: { ...shown, ...counts, isBinary, patch: UTF_8.decode(part) }, total, nextLine, lineCount };
+}
+
+/** Reads a commit.
+ * @throws GitError as `resolveCommit`, "storage-failed", "invalid" for the part */
+export async function showCommit(repository: OpenRepository, { ref, part }: ShowRequest): Promise<ShownCommit> {
+  const { oid, number } = await resolveCommit(repository, encodeText(ref));
+  return showCommitContent(toHex(oid), (await repository.reader.read(number)).bytes, part);
 }

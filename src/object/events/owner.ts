@@ -4,16 +4,19 @@
 // and those that do not report soon are visited, some at a time. A repository tells of all that
 // happened since the log began, however late it hears of that. When nobody listens any more, the
 // log and the registry's row go; a repository learns it when it tells something.
+import { type Caller, includesRight, type Right } from "../../base/access/caller.ts";
 import { type EventId, formatEventId, parseEventId } from "../../base/format/event-id.ts";
-import { includesRight, type Right } from "../../base/access/caller.ts";
+import type { RepositoryName } from "../../base/format/repository-name.ts";
+import type { ListeningOwner, RepositoryEntry } from "../../contract/registry.ts";
+import type { Sql, Transactor } from "../store/sql/sql.ts";
+import type { Receivers } from "../state/outside.ts";
+import type { RepositoryEvent } from "../../contract/log-events.ts";
 import type { Webhook } from "../../contract/webhooks.ts";
 import { WebhookTable } from "../store/events/webhook-table.ts";
 import { OwnerEventTable, type OwnerLogRecord } from "../store/events/owner-event-table.ts";
 import type { OwnedEvent, PingSource } from "./message.ts";
 import { messagesOf, withoutHeads } from "./messages.ts";
 import type { ToldEvent, ToldLog } from "./told-log.ts";
-import type { Receivers } from "../state/outside.ts";
-import type { OwnerPlatform } from "./owner-platform.ts";
 import { Deliverer } from "./deliverer.ts";
 import type { EventQuery, RepositoryEventRecord, OwnerEventPage, OwnerEventRecord } from "../../contract/events.ts";
 import { DELIVERY_LEASE_MS } from "./schedule-deliveries.ts";
@@ -250,4 +253,30 @@ class OwnerLog implements ToldLog {
   noteFailure(error: unknown, webhook: string | null): void {
     this.#platform.observe({ event: "delivery-failed", webhook, error: String(error) });
   }
+}
+
+/** What an owner needs from the registry. */
+export interface OwnerRegistry {
+  /** Notes since when (ms since 1970) somebody listens to an owner; null: nobody does any more. */
+  listen(owner: string, sinceMs: number | null): Promise<void>;
+  /** @see Registry.list */
+  list(owner: string, after: RepositoryName | null, limit: number, caller: Caller): Promise<RepositoryEntry[]>;
+}
+
+/** The platform services of an owner. */
+interface OwnerPlatform {
+  /** The owner's name, in lower case. */
+  readonly name: string;
+  readonly registry: OwnerRegistry;
+  readonly sql: Sql;
+  readonly transactor: Transactor;
+  readonly receivers: Receivers;
+  /** Lets one of the owner's repositories know that somebody listens. */
+  visit(repositoryId: string, owner: ListeningOwner): Promise<void>;
+  /** @see Outside.wakeListeners */
+  wakeListeners(): void;
+  /** Makes the platform call `runAlarm` at this time (ms since 1970), or earlier; then `runAlarm`
+   * sets the next time itself. */
+  wakeAt(timeMs: number): void;
+  observe(event: RepositoryEvent): void;
 }

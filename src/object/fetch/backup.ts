@@ -1,11 +1,13 @@
 // The backup of a repository is a bundle of all its refs. Restoring one is a push, so nothing is
 // stored unchecked.
 import { decodeText } from "../../base/format/byte-string.ts";
+import { encodeBundleHeader } from "../../base/format/bundle.ts";
+import { concatOids, equalOids, OID_BYTES } from "../../base/format/oid.ts";
+import type { Tables } from "../store/tables.ts";
+import { planPack } from "../pack/pack-planner.ts";
 import { GitError } from "../../base/format/errors.ts";
-import { equalOids, OID_BYTES } from "../../base/format/oid.ts";
-import type { RefColumns } from "../../contract/refs.ts";
 import type { BundlePlan } from "../../contract/fetch.ts";
-import { planBundle } from "./bundle-plan.ts";
+import type { RefColumns } from "../../contract/refs.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { checkPlanSize } from "../../base/bytes/pack-plan.ts";
 
@@ -37,4 +39,30 @@ export async function checkRestore(
   const reason =
     other === undefined ? "it has only some of the backup's refs" : `it has other refs, such as ${decodeText(other)}`;
   throw new GitError("conflict", { subject: "repository", reason });
+}
+
+/** Plans a bundle of the current refs, and of HEAD, so that a clone of the bundle itself checks out
+ * files.
+ * @param prefixes of the refs' names, byte strings
+ * @returns null when there is no such ref */
+export function planBundle(
+  { refs, objects, graph, reachability, chunks }: Tables,
+  prefixes: readonly string[],
+): BundlePlan | null {
+  const { names, oids } = refs.withPrefixes(prefixes);
+  if (names.length === 0) return null;
+  const head = refs.get(refs.head() ?? "");
+  const positions = Array.from(objects.lookupMany(oids).number, (number) => graph.position(number));
+  return {
+    header: encodeBundleHeader({
+      prerequisites: [],
+      names: head === null ? names : ["HEAD", ...names],
+      oids: head === null ? oids : concatOids([head.oid, oids]),
+    }),
+    plan: planPack(objects, chunks, {
+      objects: reachability.between(graph.ancestors(positions), graph.ancestors([])),
+      findHad: null,
+      ofsDelta: true,
+    }),
+  };
 }

@@ -9,11 +9,11 @@ import type { StoredBundle } from "../../contract/fetch.ts";
 import { newChunkCounters } from "../../base/chunks/chunk-store.ts";
 import type { Job } from "../store/jobs/jobs.ts";
 import type { Tables } from "../store/tables.ts";
-import { planBundle } from "./bundle-plan.ts";
+import { planBundle } from "./backup.ts";
 import { HeldBytes } from "../../base/bytes/held-bytes.ts";
 import { streamPack } from "../../base/bytes/pack-stream.ts";
 import { PartWriter } from "../../base/bytes/part-writer.ts";
-import { pause } from "../../base/pacing/pause.ts";
+import { pause } from "../../base/pacing/time-slice.ts";
 import type { RefCommand } from "../../contract/push.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
 

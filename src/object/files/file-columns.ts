@@ -1,8 +1,9 @@
+import type { Tables } from "../store/tables.ts";
 import { concatOids } from "../../base/format/oid.ts";
+import type { FileColumns, LfsFile } from "../../contract/files.ts";
 import { typeOfMode } from "../../base/format/tree.ts";
 import type { ObjectIndex } from "../store/index/object-index.ts";
 import type { TreeFile } from "./tree-files.ts";
-import type { FileColumns } from "../../contract/files.ts";
 
 /** Looks up all entries at once. */
 export function toFileColumns(objects: ObjectIndex, files: readonly TreeFile[]): FileColumns {
@@ -21,4 +22,13 @@ export function toFileColumns(objects: ObjectIndex, files: readonly TreeFile[]):
     numbers: number,
     sizes: size,
   };
+}
+
+/** Finds the pointers among some files, by index. */
+export function findLfsFiles({ lfs }: Tables, { numbers }: Pick<FileColumns, "numbers">): LfsFile[] {
+  const named = lfs.namedByEach(Array.from(numbers));
+  return Array.from(numbers).flatMap((number, index) => {
+    const found = named.get(number);
+    return found === undefined ? [] : [{ ...found, index }];
+  });
 }

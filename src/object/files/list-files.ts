@@ -19,9 +19,8 @@ import {
   type FilesPage,
 } from "../../contract/files.ts";
 import { pickEntries } from "./directory-page.ts";
-import { toFileColumns } from "./file-columns.ts";
+import { toFileColumns, findLfsFiles } from "./file-columns.ts";
 import { findTyped } from "./locate-file.ts";
-import { findLfsFiles } from "./lfs-files.ts";
 import { findLastCommits } from "./last-commits.ts";
 import { type ChooseEntry, type TreeFile, walkFiles } from "./tree-files.ts";
 

@@ -21,8 +21,7 @@ import {
 import { chainBase, chainLength, NO_BASE } from "../../base/bytes/plan-rows.ts";
 import { planBlobs } from "./blob-plan.ts";
 import { ExportAttributes } from "./export-attributes.ts";
-import { toFileColumns } from "./file-columns.ts";
-import { findLfsFiles } from "./lfs-files.ts";
+import { toFileColumns, findLfsFiles } from "./file-columns.ts";
 import { type ChooseEntry, type TreeFile, walkFiles } from "./tree-files.ts";
 
 /** Files whose delta chains are resolved at a time. */

@@ -13,7 +13,7 @@ import { nextPinVersion, pinNeeded, UNPIN_AFTER_MS, unpinLater } from "./pins.ts
 import { removeUnused } from "./mask.ts";
 import { type EnteredHistory, enterHistory, enterReachedLfs } from "./take-history.ts";
 import type { SharedHistory } from "../state/family.ts";
-import type { ForeignBranch } from "../../contract/forks.ts";
+import type { ForeignBranch } from "../../contract/merges.ts";
 
 /** Settings, each stricter than those before. */
 const STRICTNESS: readonly FsckSetting[] = ["lenient", "default", "strict"];

@@ -14,7 +14,7 @@ import { keysByOwner } from "../state/chunk-owners.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
 import { keepOnly } from "./mask.ts";
 import { nextPinVersion, pinNeeded, UNPIN_AFTER_MS, unpinLater } from "./pins.ts";
-import type { ForkRequest } from "../../contract/forks.ts";
+import type { ForkRequest } from "../../contract/merges.ts";
 import { HEADS, TAGS } from "../../base/format/ref-name.ts";
 
 /** How often the copy begins again because rows moved in the parent. */

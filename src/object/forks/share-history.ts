@@ -1,13 +1,15 @@
+import { FIRST_PLACE, type CopyPart, type CopyPlace, readPart } from "../store/forks/table-copy.ts";
 import { concatOids, OID_BYTES, type Oid } from "../../base/format/oid.ts";
 import type { PositionSet } from "../store/graph/commit-graph.ts";
+import { SCHEMA_VERSION } from "../store/sql/schema.ts";
 import { openNodes } from "../store/index/node-pages.ts";
+import type { FamilyMember, HistoryRequest, SharedChunk, SharedHistory, SharedNode } from "../state/family.ts";
 import { Bitset } from "../../base/numbers/bitset.ts";
+import type { RepositoryState } from "../state/repository-state.ts";
 import type { GraphPosition, ObjectNumber } from "../../base/numbers/kinds.ts";
+import { setPin } from "./pins.ts";
 import { NumberSet } from "../../base/numbers/number-set.ts";
 import type { Tables } from "../store/tables.ts";
-import type { HistoryRequest, SharedChunk, SharedHistory, SharedNode } from "../state/family.ts";
-import type { RepositoryState } from "../state/repository-state.ts";
-import { setPin } from "./pins.ts";
 
 /** The most commits of a part, and the objects that they bring, unless one brings more. A row takes
  * 61 bytes of a call between objects, which takes 32 MiB. */
@@ -88,4 +90,26 @@ function readOids(
   ]);
   const { number, oid } = objects.locate(NumberSet.fromUnsorted(named));
   return new Map(Array.from(number, (n, i) => [n, oid.slice(i * OID_BYTES, (i + 1) * OID_BYTES)]));
+}
+
+/** @see FamilyMember.beginFork */
+export function beginFork(
+  repository: RepositoryState,
+  holder: string,
+  version: number,
+): Awaited<ReturnType<FamilyMember["beginFork"]>> {
+  const { tables, fsck, layout, platform } = repository;
+  if (tables === null) return "missing";
+  const own = `${repository.key}/`;
+  const keys = Array.from(tables.chunks.keys()).filter((key) => key.startsWith(own));
+  if (!setPin(repository, holder, version, keys)) return "overtaken";
+  // Nothing comes between the pin and the first part.
+  const first = readPart(platform.sql, FIRST_PLACE);
+  return { schema: SCHEMA_VERSION, fsck, refs: tables.refs.all(), head: tables.refs.head(), first, layout };
+}
+
+/** @see FamilyMember.readForkPart */
+export function readForkPart(repository: RepositoryState, layout: string, place: CopyPlace): CopyPart | null {
+  const { tables, platform } = repository;
+  return tables === null || repository.layout !== layout ? null : readPart(platform.sql, place);
 }

@@ -2,7 +2,7 @@ import { toHex } from "../../base/format/oid.ts";
 import type { PathFilter } from "../../base/format/path-filter.ts";
 import type { StoredFilter } from "../store/graph/path-filter-table.ts";
 import { NumberSet } from "../../base/numbers/number-set.ts";
-import { makePathFilters } from "../diff/path-filters.ts";
+import { makePathFilters } from "../diff/changed-paths.ts";
 import type { HeldObjects } from "../objects/held-objects.ts";
 import type { FsckRun, FsckStage } from "./fsck-run.ts";
 

@@ -3,7 +3,7 @@ import type { RecordPages } from "../store/index/record-pages.ts";
 import { openTreeSums } from "../store/index/tree-sum-table.ts";
 import type { Sql } from "../store/sql/sql.ts";
 import type { ObjectNumber } from "../../base/numbers/kinds.ts";
-import { pause } from "../../base/pacing/pause.ts";
+import { pause } from "../../base/pacing/time-slice.ts";
 import type { FsckRun, FsckStage } from "./fsck-run.ts";
 
 /** Columns of JSON. */

@@ -13,7 +13,7 @@ import type { RowAudit } from "../store/index/row-audit.ts";
 import type { Tables } from "../store/tables.ts";
 import { ByteCache } from "../../base/bytes/byte-cache.ts";
 import type { DeltaCodec, WholeObject } from "../../base/bytes/delta-chains.ts";
-import { freeBytes } from "../../base/bytes/free-bytes.ts";
+import { freeBytes } from "../../base/bytes/held-bytes.ts";
 import { WHOLE_READ_BYTES } from "../../base/bytes/read-extent.ts";
 import { decodeEntryHead } from "../../base/bytes/entry-head.ts";
 import { streamEntry } from "../../base/bytes/entry-stream.ts";

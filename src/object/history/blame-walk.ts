@@ -4,7 +4,7 @@ import { Bitset } from "../../base/numbers/bitset.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { BlameTexts } from "./blame-texts.ts";
 import { type BlamedLines, originsOf, sortByStart, splitByParent } from "./blamed-lines.ts";
-import { findRename } from "./find-rename.ts";
+import { findRename } from "./find-original.ts";
 import { KnownLines, type TracedLines } from "./known-lines.ts";
 import { ABSENT, kindOfCode, numberOfCode } from "./path-entries.ts";
 import { PathHistory } from "./path-history.ts";

@@ -6,7 +6,7 @@ import type { OpenRepository } from "../objects/open-repository.ts";
 import { resolveCommit, revisionOf } from "../objects/revision.ts";
 import { DateQueue } from "./date-queue.ts";
 import { Bitset } from "../../base/numbers/bitset.ts";
-import type { Ancestry, ForeignComparison } from "../../contract/forks.ts";
+import type { Ancestry, ForeignComparison } from "../../contract/merges.ts";
 
 // What a walk knows about a commit.
 const BY_ONE = 1;

@@ -1,6 +1,6 @@
 import { NumberSet } from "../../base/numbers/number-set.ts";
 import type { Tables } from "../store/tables.ts";
-import { makePathFilters } from "../diff/path-filters.ts";
+import { makePathFilters } from "../diff/changed-paths.ts";
 import type { ObjectReader } from "../objects/object-reader.ts";
 
 /** A worker that may be interrupted before all is done. */

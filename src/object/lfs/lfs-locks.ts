@@ -6,7 +6,7 @@ import { checkLimit, MAX_LFS_LOCKS } from "../../base/format/limits.ts";
 import type { LfsLock, LockPage, ShownLock } from "../../contract/lfs.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { addEvent } from "../events/events.ts";
-import { checkLfsRef } from "./lfs-rights.ts";
+import { checkLfsRef } from "./lfs-objects.ts";
 
 /** Locks a file, which need not exist yet. Of several callers at once, one gets the lock.
  * @param wanted its path and the full name of the ref that the caller works on, text

@@ -1,6 +1,8 @@
 // The LFS objects of a repository. The Worker carries their bytes; what is here decides what is
 // stored, and under which key.
 import type { OpenRepository } from "../objects/open-repository.ts";
+import { RefRules } from "../../base/access/ref-rules.ts";
+import { decodeText, encodeText } from "../../base/format/byte-string.ts";
 import { GitError } from "../../base/format/errors.ts";
 import type {
   LfsObject,
@@ -12,7 +14,6 @@ import type {
 } from "../../contract/lfs.ts";
 import type { LfsOid } from "../../base/format/lfs.ts";
 import { MAX_PUT_BYTES } from "../../base/format/limits.ts";
-import { checkLfsRef } from "./lfs-rights.ts";
 import { beginSigned, checkRoom } from "./lfs-uploads.ts";
 
 /** After this long (ms), asking for an object writes anew that it is wanted. */
@@ -80,4 +81,16 @@ export async function listLfsObjects(repository: OpenRepository, request: LfsLis
   checkReleased(repository);
   const found = which === "stored" ? tables.lfs.page(after, limit + 1) : tables.lfs.missing(after, limit + 1);
   return found.map(({ oid, sizeBytes }) => ({ oid, sizeBytes }));
+}
+
+/** Refuses callers who could not move the ref that a request is for, whatever they would push.
+ * @param ref full name, text; null: the request names none
+ * @throws GitError "forbidden" */
+export function checkLfsRef({ tables, requester }: OpenRepository, ref: string | null): void {
+  const rules = new RefRules(tables.refRules.all(), requester);
+  if (ref === null || rules.isEmpty) return;
+  const name = encodeText(ref);
+  const kind = tables.refs.get(name) === null ? "creation" : "move";
+  const reason = rules.refuse({ name, kind, isForward: null });
+  if (reason !== null) throw new GitError("forbidden", { what: `a change of ${ref}`, reason: decodeText(reason) });
 }

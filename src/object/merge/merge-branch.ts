@@ -3,13 +3,12 @@ import { decodeText, encodeText, fromByteString } from "../../base/format/byte-s
 import { GitError } from "../../base/format/errors.ts";
 import { withBranch } from "../forks/borrow.ts";
 import { equalOids, toHex } from "../../base/format/oid.ts";
-import type { ForeignBranch } from "../../contract/forks.ts";
+import type { ForeignBranch, BranchAnswer, MergeRequest, MergeKind, SyncAnswer } from "../../contract/merges.ts";
 import { withBranchLock } from "../push/branch-lock.ts";
 import { NewObjects } from "../push/new-objects.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { resolveCommit, type Revision, revisionOf } from "../objects/revision.ts";
 import { publish } from "../push/publish.ts";
-import type { BranchAnswer, MergeRequest, MergeKind, SyncAnswer } from "../../contract/merges.ts";
 import { BranchTip } from "./branch-tip.ts";
 import { mergeCommits } from "./merge-commits.ts";
 import { mergeConflict } from "./merge-conflict.ts";

@@ -1,4 +1,4 @@
-import type { ByteRange } from "../../base/format/byte-range.ts";
+import type { ByteRange } from "../../base/format/conditional-request.ts";
 import type { ObjectMemory } from "../../base/format/tree-compare.ts";
 import type { ChunkStore } from "../../base/chunks/chunk-store.ts";
 import type { ChunkTable } from "../store/index/chunk-table.ts";

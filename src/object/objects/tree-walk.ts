@@ -6,7 +6,7 @@ import { Bitset } from "../../base/numbers/bitset.ts";
 import { NumberSet } from "../../base/numbers/number-set.ts";
 import { entryNumber, isTreeEntry } from "../store/index/tree-table.ts";
 import type { ObjectReader } from "./object-reader.ts";
-import { pause } from "../../base/pacing/pause.ts";
+import { pause } from "../../base/pacing/time-slice.ts";
 import { WalkBudget } from "../../base/pacing/walk-budget.ts";
 
 /** Finds the objects that need no visit, because the other side has them and all that they

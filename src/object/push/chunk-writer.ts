@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { GitError } from "../../base/format/errors.ts";
 import { CHUNK_TARGET_BYTES, HOT_PUSH_BYTES, MULTIPART_PART_BYTES } from "../../base/format/limits.ts";
 import type { ChunkStore, MultipartWrite } from "../../base/chunks/chunk-store.ts";
-import { freeBytes } from "../../base/bytes/free-bytes.ts";
+import { freeBytes } from "../../base/bytes/held-bytes.ts";
 import type { NeededEntries } from "./needed-entries.ts";
 import { ResidentPieces } from "./resident-pieces.ts";
 

@@ -3,8 +3,7 @@
 import type { PackIndex } from "../../base/codec/pack-index.ts";
 import type { ObjectNumber } from "../../base/numbers/kinds.ts";
 import type { Tables } from "../store/tables.ts";
-import { pause } from "../../base/pacing/pause.ts";
-import { finishInSlices } from "../../base/pacing/time-slice.ts";
+import { pause, finishInSlices } from "../../base/pacing/time-slice.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
 import { type PreparedPush, preparePush, type PushContents, type Unread } from "./prepare-push.ts";
 import { PushedObjects } from "./pushed-objects.ts";

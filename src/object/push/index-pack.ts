@@ -15,8 +15,7 @@ import { MadeObjects } from "./made-objects.ts";
 import { NeededEntries } from "./needed-entries.ts";
 import type { IndexedPack, IndexPackOptions } from "./indexed-pack.ts";
 import { findBoundary, PackTrailer, READ_BYTES } from "./pack-framing.ts";
-import { pause } from "../../base/pacing/pause.ts";
-import { TimeSlice } from "../../base/pacing/time-slice.ts";
+import { pause, TimeSlice } from "../../base/pacing/time-slice.ts";
 import { PushMemory } from "./push-memory.ts";
 import type { Permit } from "../../base/pacing/semaphore.ts";
 

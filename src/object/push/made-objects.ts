@@ -7,7 +7,7 @@ import { PACK_HEADER_BYTES } from "../../base/format/pack.ts";
 import type { ChunkWriter } from "./chunk-writer.ts";
 import { inflateStored, LARGE_CONTENT_BYTES, LargeContent, type StoredEntry } from "./large-content.ts";
 import { baseOf, type DeltaBase, storeLarge } from "./large-delta.ts";
-import { pause } from "../../base/pacing/pause.ts";
+import { pause } from "../../base/pacing/time-slice.ts";
 
 /** Bytes of work, about 10 ms, after which other requests run. */
 const SLICE_BYTES = 4 * 1024 * 1024;

@@ -1,6 +1,6 @@
 import { NO_INDEX, type PackEntry, type PackIndex } from "../../base/codec/pack-index.ts";
 import { firstFrom } from "../store/index/id-runs.ts";
-import { freeBytes } from "../../base/bytes/free-bytes.ts";
+import { freeBytes } from "../../base/bytes/held-bytes.ts";
 
 /** Bytes of the pack that are read at once. */
 const READ_BYTES = 1024 * 1024;

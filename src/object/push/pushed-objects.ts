@@ -17,7 +17,7 @@ import { findBroken } from "./broken-objects.ts";
 import type { Lookup } from "../store/index/object-columns.ts";
 import type { ObjectIndex } from "../store/index/object-index.ts";
 import { firstFrom } from "../store/index/id-runs.ts";
-import { finishAtOnce } from "../../base/numbers/steps.ts";
+import { finishAtOnce } from "../../base/numbers/number-set.ts";
 import { GrowingColumn } from "../../base/numbers/growing-column.ts";
 
 /** Nodes that are looked up in a step: some milliseconds. */

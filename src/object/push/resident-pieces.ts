@@ -1,4 +1,4 @@
-import { freeBytes } from "../../base/bytes/free-bytes.ts";
+import { freeBytes } from "../../base/bytes/held-bytes.ts";
 
 /** The most bytes of the pack kept in memory, for deltas that refer back to them. */
 const RESIDENT_BYTES = 24 * 1024 * 1024;

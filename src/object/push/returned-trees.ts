@@ -4,7 +4,7 @@ import { checkLimit, MAX_RETURNED_ENTRIES } from "../../base/format/limits.ts";
 import { NumberSet } from "../../base/numbers/number-set.ts";
 import { type EntryWord, entryNumber, isTreeEntry } from "../store/index/tree-table.ts";
 import type { ObjectReader } from "../objects/object-reader.ts";
-import { pause } from "../../base/pacing/pause.ts";
+import { pause } from "../../base/pacing/time-slice.ts";
 
 /** Trees that are read before other requests run. */
 const TREES_PER_TURN = 256;

@@ -4,11 +4,16 @@ import type { Limits } from "../../base/format/configured-limits.ts";
 import { isPushableRefName } from "../../base/format/ref-name.ts";
 import { readPieces } from "../../base/format/read-pieces.ts";
 import type { PackSource, PushTarget } from "../state/push.ts";
-import type { PushResult, RefCommand, RefOutcome, RefRefusal } from "../../contract/push.ts";
+import {
+  type PushResult,
+  type RefCommand,
+  type RefOutcome,
+  type RefRefusal,
+  movedNotice,
+} from "../../contract/push.ts";
 import { refuseUnpacked, refuseWhole } from "../state/ref-refusal.ts";
-import { whenFull } from "../../base/failures/full-storage.ts";
+import { whenFull } from "../../base/failures/known-failures.ts";
 import { errorResponse, errorText } from "../../base/http/error-response.ts";
-import { movedNotice } from "../../contract/moved.ts";
 import { adviseLargePush } from "./push-advice.ts";
 import { PushChannel } from "./push-channel.ts";
 import { asksForOutcome, outcomeResponse } from "../../contract/push-outcome.ts";

@@ -1,5 +1,5 @@
 import { AuthorTable } from "./graph/author-table.ts";
-import { BundleTable } from "./jobs/bundle-table.ts";
+import { BundleTable, ResponseTable } from "./jobs/response-table.ts";
 import { openNodes } from "./index/node-pages.ts";
 import { ChunkTable } from "./index/chunk-table.ts";
 import { CommitGraph } from "./graph/commit-graph.ts";
@@ -20,7 +20,6 @@ import { RefStore } from "./refs/refs.ts";
 import { removePointers, removeRows } from "./index/removed-rows.ts";
 import { SharedObjects } from "./forks/pin-table.ts";
 import type { Sql } from "./sql/sql.ts";
-import { ResponseTable } from "./jobs/response-table.ts";
 import { TreeSumTable } from "./index/tree-sum-table.ts";
 import { TreeTable } from "./index/tree-table.ts";
 import { VettedBlobs } from "./index/vetted-blobs.ts";

@@ -4,7 +4,7 @@ import type { AuthoredCommit } from "../store/graph/author-table.ts";
 import { NumberSet } from "../../base/numbers/number-set.ts";
 import type { Tables } from "../store/tables.ts";
 import type { ObjectReader } from "../objects/object-reader.ts";
-import { pause } from "../../base/pacing/pause.ts";
+import { pause } from "../../base/pacing/time-slice.ts";
 import { namesAuthor, readAuthor } from "./author.ts";
 
 /** A worker that may be interrupted before all is done. */

@@ -5,7 +5,7 @@ import { NumberSet } from "../../base/numbers/number-set.ts";
 import type { Tables } from "../store/tables.ts";
 import type { FileSum } from "../store/index/tree-sum-table.ts";
 import type { NamedTree, ObjectReader } from "../objects/object-reader.ts";
-import { pause } from "../../base/pacing/pause.ts";
+import { pause } from "../../base/pacing/time-slice.ts";
 import { languageOf, languageScheme } from "../../base/languages/language.ts";
 
 /** Takes the place of a language's id for files without one. */

@@ -2,7 +2,7 @@ import { GitError } from "../../base/format/errors.ts";
 import { BODY_WAIT_MS, MIN_BODY_BYTES, MIN_INNER_PART_BYTES } from "../../base/format/limits.ts";
 import type { StoredPart } from "../store/jobs/upload-table.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
-import { ArrivalPace } from "../../base/pacing/arrival-pace.ts";
+import { ArrivalPace } from "../../base/pacing/paced-body.ts";
 import type { StepParts } from "./step-pack.ts";
 import { findOpenUpload } from "./upload.ts";
 

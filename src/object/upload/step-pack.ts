@@ -3,7 +3,7 @@ import { MAX_COMMAND_BYTES } from "../../base/format/limits.ts";
 import { readPieces } from "../../base/format/read-pieces.ts";
 import type { ChunkStore } from "../../base/chunks/chunk-store.ts";
 import type { StoredPart } from "../store/jobs/upload-table.ts";
-import { pause } from "../../base/pacing/pause.ts";
+import { pause } from "../../base/pacing/time-slice.ts";
 import type { PackSource } from "../state/push.ts";
 import type { PackBody } from "./pack-body.ts";
 

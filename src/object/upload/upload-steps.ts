@@ -7,7 +7,7 @@ import type { OpenRepository } from "../objects/open-repository.ts";
 import { ReceivePack } from "../push/receive-pack.ts";
 import type { UploadFrame } from "../state/push.ts";
 import { explainRefusal, findRefused } from "../../contract/push.ts";
-import { pause } from "../../base/pacing/pause.ts";
+import { pause } from "../../base/pacing/time-slice.ts";
 import { ArrivingParts } from "./arriving-parts.ts";
 import { PackBody } from "./pack-body.ts";
 import { listed, StepPack, type StepParts } from "./step-pack.ts";

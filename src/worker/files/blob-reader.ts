@@ -1,16 +1,18 @@
-import type { ByteRange } from "../../base/format/byte-range.ts";
+import type { ByteRange } from "../../base/format/conditional-request.ts";
+import { decodeText } from "../../base/format/byte-string.ts";
+import type { Codec } from "../../base/codec/codec.ts";
+import { type ChunkCounters, type ChunkStore, newChunkCounters } from "../../base/chunks/chunk-store.ts";
 import { COMMON_MEMORY_BYTES, MAX_PUT_BYTES } from "../../base/format/limits.ts";
-import { type ChunkStore, newChunkCounters } from "../../base/chunks/chunk-store.ts";
+import { GitError } from "../../base/format/errors.ts";
+import type { RepositoryEvent, ReadEvent } from "../../contract/log-events.ts";
 import { openInWindows } from "../../base/chunks/open-in-windows.ts";
-import type { StoredLfsObject } from "../../contract/lfs.ts";
+import type { NamedLfsObject, StoredLfsObject } from "../../contract/lfs.ts";
 import { DeltaChains } from "../../base/bytes/delta-chains.ts";
 import { chainBase, chainExtent, chainLength, chainOffset, NO_BASE } from "../../base/bytes/plan-rows.ts";
 import { ISOLATE_MEMORY, type Lease } from "../../base/pacing/memory-budget.ts";
-import type { ReadEvent } from "../../contract/log-events.ts";
 import { type BlobPlan, type WrittenFile, isStreamed } from "../../contract/files.ts";
 import { type EntrySource, streamEntry } from "../../base/bytes/entry-stream.ts";
 import { gatherEntries } from "../../base/bytes/entry-window.ts";
-import type { Reading } from "./reading.ts";
 
 /** A response that holds a larger blob (bytes) in memory reserves memory for it, and waits this
  * long (ms) for the reservation. */
@@ -149,4 +151,33 @@ export class OpenBlobs {
       length: chainLength(chains, row),
     });
   }
+}
+
+/** Reads bytes of an LFS object, as the bucket's own stream. Runs in the Worker.
+ * @returns null: the range is empty
+ * @throws GitError "storage-failed" */
+export async function readLfsObject(
+  { key }: StoredLfsObject,
+  { start, length }: ByteRange,
+  reading: Reading,
+): Promise<ReadableStream<Uint8Array> | null> {
+  return length === 0 ? null : reading.openChunks(newChunkCounters()).open(key, start, length);
+}
+
+/** The LFS object that a file is a pointer to, which must be there.
+ * @param path byte string, of the file
+ * @throws GitError "not-found" */
+export function requireStored({ oid, sizeBytes, key }: NamedLfsObject, path: string): StoredLfsObject {
+  if (key !== null) return { oid, sizeBytes, key };
+  const reason = `${decodeText(path)} names ${oid}, which was not sent: git lfs push --all`;
+  throw new GitError("not-found", { what: "LFS object", reason });
+}
+
+/** What the Worker needs to read stored bytes. The object only says where they are stored. */
+export interface Reading {
+  /** Opens the chunk store, which counts its operations in `counters`. */
+  openChunks(counters: ChunkCounters): ChunkStore;
+  /** Records what was done, and its cost. */
+  observe(event: RepositoryEvent): void;
+  readonly codec: Codec;
 }

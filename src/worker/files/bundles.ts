@@ -2,7 +2,7 @@ import { type BundleHeader, readBundleHeader } from "../../base/format/bundle.ts
 import { newChunkCounters } from "../../base/chunks/chunk-store.ts";
 import type { BundlePlan } from "../../contract/fetch.ts";
 import { PacedBody } from "../../base/pacing/paced-body.ts";
-import type { Reading } from "./reading.ts";
+import type { Reading } from "./blob-reader.ts";
 import { streamPieces } from "../../base/bytes/piece-stream.ts";
 import { HeldBytes } from "../../base/bytes/held-bytes.ts";
 import { streamPack } from "../../base/bytes/pack-stream.ts";

@@ -1,6 +1,6 @@
 import { isGitError } from "../../base/format/errors.ts";
 import { isBinary } from "../../base/lines/text-lines.ts";
-import { pause } from "../../base/pacing/pause.ts";
+import { pause } from "../../base/pacing/time-slice.ts";
 import type { LinePattern } from "./line-pattern.ts";
 import { type PlannedFile, readWhole } from "./planned-files.ts";
 import { readLine, readWindows, skipLines, skipLinesBack } from "./text-windows.ts";

@@ -1,9 +1,8 @@
 import type { ObjectNumber } from "../../base/numbers/kinds.ts";
 import type { StoredLfsObject } from "../../contract/lfs.ts";
 import { toHex, OID_BYTES } from "../../base/format/oid.ts";
-import type { BlobReader, OpenBlobs } from "./blob-reader.ts";
+import { type BlobReader, type OpenBlobs, requireStored } from "./blob-reader.ts";
 import { type FileColumns, type ArchivedCommit, type FilesPlan, isRead } from "../../contract/files.ts";
-import { requireStored } from "./lfs-file.ts";
 
 /** A file being read, or a directory or gitlink, which has no content. */
 export interface PlannedFile {

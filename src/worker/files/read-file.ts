@@ -1,9 +1,8 @@
-import type { ByteRange } from "../../base/format/byte-range.ts";
+import type { ByteRange } from "../../base/format/conditional-request.ts";
 import { GitError } from "../../base/format/errors.ts";
-import { BlobReader } from "./blob-reader.ts";
+import { BlobReader, type Reading } from "./blob-reader.ts";
 import type { LocatedBlob, LocatedFile } from "../../contract/files.ts";
 import { streamPieces } from "../../base/bytes/piece-stream.ts";
-import type { Reading } from "./reading.ts";
 
 /** Reads bytes of a file: from the materialized file if there is one, else from the blob. A large
  * blob is inflated piece by piece from its beginning up to the end of the range: deflated bytes

@@ -1,10 +1,9 @@
 import { MAX_WALK_STEPS } from "../../base/format/limits.ts";
-import { BlobReader } from "./blob-reader.ts";
+import { BlobReader, type Reading } from "./blob-reader.ts";
 import { type GrepPlace, grepFiles, type GrepResult } from "./grep.ts";
 import type { LinePattern } from "./line-pattern.ts";
 import type { FilesPlan, FilesPlanRequest } from "../../contract/files.ts";
 import { readPlanned } from "./planned-files.ts";
-import type { Reading } from "./reading.ts";
 
 /** A search in the files of a commit. */
 interface FileSearch {

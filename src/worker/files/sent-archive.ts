@@ -6,14 +6,12 @@ import { GitError } from "../../base/format/errors.ts";
 import { type Archive, openArchive } from "./archive.ts";
 import { MAX_ARCHIVE_STEPS, MAX_WALK_STEPS } from "../../base/format/limits.ts";
 import { StepBudget } from "../../base/format/step-budget.ts";
-import { BlobReader } from "./blob-reader.ts";
-import { compressedPieces } from "./compressed-pieces.ts";
+import { BlobReader, type Reading } from "./blob-reader.ts";
+import { compressedPieces, zipArchive } from "./zip-archive.ts";
 import { CONVERT, type FilesPlan, WINDOW_STEPS } from "../../contract/files.ts";
 import { streamPieces } from "../../base/bytes/piece-stream.ts";
 import { readPlanned } from "./planned-files.ts";
-import type { Reading } from "./reading.ts";
-import { zipArchive } from "./zip-archive.ts";
-import { pause } from "../../base/pacing/pause.ts";
+import { pause } from "../../base/pacing/time-slice.ts";
 import type { RepositoryClient } from "../../contract/calls.ts";
 
 /** The media type of each format. */

@@ -3,7 +3,7 @@ import { GitError } from "../../base/format/errors.ts";
 import { NULL_OID_HEX, OBJECT_FORMAT, OID_BYTES, toHex } from "../../base/format/oid.ts";
 import { encodeSideBand, ERROR_BAND } from "../../base/format/side-band.ts";
 import type { FetchSource } from "../../contract/fetch.ts";
-import { whenFull } from "../../base/failures/full-storage.ts";
+import { whenFull } from "../../base/failures/known-failures.ts";
 import { AGENT } from "../../base/http/agent.ts";
 import { errorResponse, errorText } from "../../base/http/error-response.ts";
 import { PacketText } from "../../base/http/packet-text.ts";

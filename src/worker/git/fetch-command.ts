@@ -9,8 +9,7 @@ import { OidList, type ReadArguments } from "./fetch-arguments.ts";
 import { type FetchContext, refusalResponse, unknownRepositoryResponse } from "./fetch-context.ts";
 import { deliverPack } from "./pack-delivery.ts";
 import { PacketText } from "../../base/http/packet-text.ts";
-import type { Refusal } from "./request-lines.ts";
-import { writeShallowLines } from "./shallow-lines.ts";
+import { type Refusal, writeShallowLines } from "./request-lines.ts";
 import { resultResponse } from "../../base/http/smart-http.ts";
 
 /** The arguments of `fetch`. @see gitprotocol-v2(5) */

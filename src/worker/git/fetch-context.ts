@@ -1,7 +1,7 @@
 import type { Limits } from "../../base/format/configured-limits.ts";
 import type { FetchSource } from "../../contract/fetch.ts";
 import { encodeErrPkt, textResponse } from "../../base/http/error-response.ts";
-import type { NewPlace } from "../../contract/moved.ts";
+import type { NewPlace } from "../../contract/push.ts";
 import type { PackMaker } from "./pack-response.ts";
 import { resultResponse } from "../../base/http/smart-http.ts";
 

@@ -8,7 +8,7 @@ import { PartWriter } from "../../base/bytes/part-writer.ts";
 import type { ChunkStore } from "../../base/chunks/chunk-store.ts";
 import { logServerError } from "../../base/http/error-response.ts";
 import type { FetchContext } from "./fetch-context.ts";
-import { movedNotice } from "../../contract/moved.ts";
+import { movedNotice } from "../../contract/push.ts";
 import {
   type CacheStatus,
   failureBand,

@@ -1,7 +1,9 @@
+import { OID_BYTES, toHex } from "../../base/format/oid.ts";
 import { GitError } from "../../base/format/errors.ts";
 import { type ByteReader, pktText } from "../../base/format/pkt-line.ts";
+import type { ShallowUpdate } from "../../contract/fetch.ts";
+import { type PacketText, LINES_PER_STEP } from "../../base/http/packet-text.ts";
 import { TimeSlice } from "../../base/pacing/time-slice.ts";
-import { LINES_PER_STEP } from "../../base/http/packet-text.ts";
 
 /** Why a well-framed request is refused, for the ERR packet (byte string); null: it is not. */
 export type Refusal = string | null;
@@ -30,4 +32,11 @@ export async function readLines(reader: ByteReader, accept: (line: string) => Re
 /** The error for a request whose packets break the protocol. */
 export function badFraming(reason: string): GitError {
   return new GitError("bad-request", { reason });
+}
+
+/** Writes the client's new shallow boundary, in lines that are the same in all protocol versions.
+ * @see gitprotocol-pack(5) "shallow-update", gitprotocol-v2(5) "shallow-info" */
+export function writeShallowLines(packets: PacketText, { shallow, unshallow }: ShallowUpdate): void {
+  for (let at = 0; at < shallow.length; at += OID_BYTES) packets.bare(`shallow ${toHex(shallow, at)}`);
+  for (let at = 0; at < unshallow.length; at += OID_BYTES) packets.bare(`unshallow ${toHex(unshallow, at)}`);
 }

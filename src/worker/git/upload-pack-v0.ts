@@ -9,8 +9,7 @@ import { OidList } from "./fetch-arguments.ts";
 import { type FetchContext, refusalResponse, unknownRepositoryResponse } from "./fetch-context.ts";
 import { deliverPack } from "./pack-delivery.ts";
 import { PacketText } from "../../base/http/packet-text.ts";
-import { badFraming, readLines, type Refusal } from "./request-lines.ts";
-import { writeShallowLines } from "./shallow-lines.ts";
+import { badFraming, readLines, type Refusal, writeShallowLines } from "./request-lines.ts";
 import { resultResponse } from "../../base/http/smart-http.ts";
 
 /** What the server offers, in git's order. */

@@ -16,8 +16,8 @@ import {
 import { GitError, isGitError } from "../../base/format/errors.ts";
 import type { RepositoryName } from "../../base/format/repository-name.ts";
 import { type Ambiguities, newClient, type RepositoryClient } from "../../contract/calls.ts";
-import type { ForkRequest } from "../../contract/forks.ts";
-import type { NewPlace } from "../../contract/moved.ts";
+import type { ForkRequest } from "../../contract/merges.ts";
+import type { NewPlace } from "../../contract/push.ts";
 import { noCreation } from "../git/advertise-push.ts";
 import type { NameRefusal, RepositoryRoute, RepositoryDetails } from "../../contract/registry.ts";
 import { type Env, REGISTRY_NAME } from "../../contract/env.ts";

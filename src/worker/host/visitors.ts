@@ -1,7 +1,7 @@
 // Answers for clients other than browsers, at the URL of the server or of a repository: a line of
 // text.
-import type { Context } from "hono";
 import { GitError } from "../../base/format/errors.ts";
+import type { Context } from "hono";
 import { parseRepositoryName, type RepositoryName } from "../../base/format/repository-name.ts";
 import { errorResponse, textResponse } from "../../base/http/error-response.ts";
 
@@ -29,3 +29,34 @@ export async function explainRepository(
 }
 
 const VARY = { Vary: "Accept" };
+
+/** Values of `Sec-Fetch-Site` for requests by the browser's user or by a page of this server.
+ * @see https://www.w3.org/TR/fetch-metadata/ */
+const OWN_SITES: ReadonlySet<string> = new Set(["none", "same-origin"]);
+
+// With open access, this machine's own users are let in, but no web pages that they look at. A page
+// of any origin can make a browser send requests to this machine, and can read the answers through
+// a name of its own that resolves here (DNS rebinding). Only browsers must be recognised: they
+// cannot forge the Host they ask, nor hide a page's origin.
+
+/** Says why a request is refused under open access; null: it is not. A request without Origin and
+ * fetch metadata comes from git, curl and the like, or from an old browser; an old browser omits
+ * them only where its page cannot read the answer and nothing is changed. */
+export function refuseForeign({ url, headers }: Request): GitError | null {
+  const { host, hostname, origin } = new URL(url);
+  if (!isLoopback(hostname)) {
+    const reason =
+      "with open access this server answers only to localhost, 127.0.0.1 and [::1]; other names need access by tokens";
+    return new GitError("forbidden", { what: `the Host ${host}`, reason });
+  }
+  const page = headers.get("Origin");
+  const site = headers.get("Sec-Fetch-Site");
+  if ((page === null || page === origin) && (site === null || OWN_SITES.has(site))) return null;
+  const reason = "with open access this server answers only its own pages; other pages need access by tokens";
+  return new GitError("forbidden", { what: `a request from the page ${page ?? `of another site`}`, reason });
+}
+
+/** @param hostname as parsed by URL: lower case, addresses in full */
+function isLoopback(hostname: string): boolean {
+  return /^(?:(?:.+\.)?localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+}

@@ -1,6 +1,6 @@
 import type { LfsOid } from "../../base/format/lfs.ts";
 import type { LfsBatch, LfsBatchAnswer, LfsObject, StoredLfsObject } from "../../contract/lfs.ts";
-import type { LfsContext } from "./lfs-context.ts";
+import type { LfsContext } from "./lfs-request.ts";
 import { largestBasicBytes } from "./size-limits.ts";
 
 /** Downloads of fewer bytes go through the Worker: a signature takes a third of a millisecond, and

@@ -4,9 +4,7 @@ import { isLfsOid, type LfsOid } from "../../base/format/lfs.ts";
 import { MAX_LFS_BATCH } from "../../base/format/limits.ts";
 import type { LfsBatch, LfsBatchAnswer, LfsObject } from "../../contract/lfs.ts";
 import { batchActions, type LfsActions } from "./batch-actions.ts";
-import { lfsAnswer, lfsFailure, lfsRefusal } from "./lfs-answer.ts";
-import type { LfsContext } from "./lfs-context.ts";
-import { readLfsJson, Ref } from "./lfs-request.ts";
+import { lfsAnswer, lfsFailure, lfsRefusal, type LfsContext, readLfsJson, Ref } from "./lfs-request.ts";
 import { largestBasicBytes, largestInParts, refuseSize } from "./size-limits.ts";
 
 const Batch = z.object({

@@ -1,7 +1,12 @@
+import { isGitError, GitError } from "../../base/format/errors.ts";
+import type { Right } from "../../base/access/caller.ts";
 import { z } from "zod";
-import { GitError } from "../../base/format/errors.ts";
+import { errorResponse, NO_CACHE } from "../../base/http/error-response.ts";
+import type { ChunkStore } from "../../base/chunks/chunk-store.ts";
 import { isLfsOid, type LfsOid } from "../../base/format/lfs.ts";
+import type { SignedRequests } from "../../base/chunks/signed-requests.ts";
 import { MAX_LFS_JSON_BYTES, MAX_PATH_BYTES } from "../../base/format/limits.ts";
+import type { RepositoryClient } from "../../contract/calls.ts";
 import { checkOnce } from "../../base/format/known-parameters.ts";
 import { isUtf8, percentDecode } from "../../base/format/path-parts.ts";
 import { isPushableRefName } from "../../base/format/ref-name.ts";
@@ -86,4 +91,61 @@ export function readLength(request: Request): number {
   const declared = request.headers.get("Content-Length");
   if (declared !== null && /^\d{1,15}$/.test(declared)) return Number(declared);
   throw new GitError("invalid", { what: "LFS object", reason: "the header Content-Length is needed" });
+}
+
+/** The media type of the API. */
+export const LFS_TYPE = "application/vnd.git-lfs+json";
+
+/** Where its errors lead. */
+const DOCUMENTATION = "https://github.com/git-lfs/git-lfs/tree/main/docs/api";
+
+/** An answer in JSON. */
+export function lfsAnswer(status: number, body: unknown, headers: Record<string, string> = {}): Response {
+  const all = { "Content-Type": LFS_TYPE, ...NO_CACHE, ...headers };
+  return new Response(JSON.stringify(body), { status, headers: all });
+}
+
+/** An error document, whose message the client shows. */
+export function lfsRefusal(status: number, message: string, headers: Record<string, string> = {}): Response {
+  return lfsAnswer(status, { message, documentation_url: DOCUMENTATION }, headers);
+}
+
+/** Answers a failed request. A caller without a token learns where the client may look for one. */
+export async function lfsFailure(thrown: unknown): Promise<Response> {
+  const { status, headers, text } = await describe(thrown);
+  const challenge = headers.get("WWW-Authenticate");
+  const retryAfter = headers.get("Retry-After");
+  return lfsRefusal(status, text, {
+    ...(challenge !== null && { "WWW-Authenticate": challenge, "LFS-Authenticate": challenge }),
+    ...(retryAfter !== null && { "Retry-After": retryAfter }),
+  });
+}
+
+/** What git would be told of it, but with the API's status for a value that is not valid. */
+async function describe(thrown: unknown): Promise<{ status: number; headers: Headers; text: string }> {
+  const response = errorResponse(thrown);
+  const text = (await response.text()).trim();
+  return { status: isGitError(thrown, "invalid") ? 422 : response.status, headers: response.headers, text };
+}
+
+/** A request of the LFS client to a repository, and what serving it needs. */
+export interface LfsContext {
+  readonly request: Request;
+  /** Where the repository's LFS routes begin, without a trailing slash. */
+  readonly url: string;
+  readonly chunks: ChunkStore;
+  /** Bytes that a request's body can bring. */
+  readonly maxBodyBytes: number;
+  /** Bytes of the largest object. */
+  readonly maxObjectBytes: number;
+  /** Bytes of the largest part of an object that comes in parts; 0: none can. */
+  readonly largestPartBytes: number;
+  /** Signs requests with which clients reach the bucket themselves; null: the deployment cannot. */
+  readonly signed: SignedRequests | null;
+  /** Opens the repository, if the caller has the right. Its calls throw GitError "not-found" when
+   * there is none. @throws GitError as `authorise` */
+  readonly open: (needed: Right) => Promise<RepositoryClient>;
+  /** Makes the repository, as a push to its name would. The client sends objects before it pushes.
+   * @throws GitError "not-found" when pushes must not create it, and as `authorise` */
+  readonly create: () => Promise<void>;
 }

@@ -1,14 +1,21 @@
 import { serveBatch } from "./batch.ts";
 import { z } from "zod";
 import { isGitError } from "../../base/format/errors.ts";
-import { LFS_TYPE, lfsFailure, lfsRefusal, lfsAnswer } from "./lfs-answer.ts";
+import {
+  LFS_TYPE,
+  lfsFailure,
+  lfsRefusal,
+  lfsAnswer,
+  type LfsContext,
+  checkOid,
+  readLfsJson,
+  readLfsQuery,
+} from "./lfs-request.ts";
 import type { LfsObject } from "../../contract/lfs.ts";
-import type { LfsContext } from "./lfs-context.ts";
 import { hashStored } from "../../base/chunks/stored-hash.ts";
 import { createLock, listLocks, unlock, verifyLocks } from "./locks.ts";
 import { downloadObject, uploadObject } from "./objects.ts";
 import { beginUpload, completeUpload, endUpload, readUpload, uploadPart } from "./uploads.ts";
-import { checkOid, readLfsJson, readLfsQuery } from "./lfs-request.ts";
 
 type Serve = (context: LfsContext, first: string, second: string, third: string) => Promise<Response>;
 

@@ -2,9 +2,7 @@ import { z } from "zod";
 import { isGitError } from "../../base/format/errors.ts";
 import { MAX_LFS_LOCKS_PAGE } from "../../base/format/limits.ts";
 import type { ShownLock } from "../../contract/lfs.ts";
-import { lfsAnswer } from "./lfs-answer.ts";
-import type { LfsContext } from "./lfs-context.ts";
-import { LockedPath, readLfsJson, readLfsQuery, Ref } from "./lfs-request.ts";
+import { lfsAnswer, type LfsContext, LockedPath, readLfsJson, readLfsQuery, Ref } from "./lfs-request.ts";
 
 const Limit = z.coerce
   .number()

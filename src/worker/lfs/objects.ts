@@ -3,9 +3,7 @@ import { MAX_PUT_BYTES } from "../../base/format/limits.ts";
 import { type LfsObject, lfsWaitMs } from "../../contract/lfs.ts";
 import { storePart } from "../../base/bytes/part-upload.ts";
 import { openInWindows } from "../../base/chunks/open-in-windows.ts";
-import { lfsRefusal } from "./lfs-answer.ts";
-import type { LfsContext } from "./lfs-context.ts";
-import { checkOid, readLength } from "./lfs-request.ts";
+import { lfsRefusal, type LfsContext, checkOid, readLength } from "./lfs-request.ts";
 import { refuseSize } from "./size-limits.ts";
 
 /** Headers that keep a browser from running what somebody has stored. */

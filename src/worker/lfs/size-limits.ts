@@ -1,5 +1,5 @@
 import { MAX_LFS_PARTS, MAX_PUT_BYTES } from "../../base/format/limits.ts";
-import type { LfsContext } from "./lfs-context.ts";
+import type { LfsContext } from "./lfs-request.ts";
 
 type Limits = Pick<LfsContext, "maxBodyBytes" | "maxObjectBytes" | "largestPartBytes" | "signed">;
 

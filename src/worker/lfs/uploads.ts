@@ -4,11 +4,17 @@
 import { z } from "zod";
 import { GitError } from "../../base/format/errors.ts";
 import type { LfsUploadName, LfsUploadStatus, NewLfsPart } from "../../contract/lfs.ts";
-import { readRest } from "../../base/pacing/read-rest.ts";
+import { readRest } from "../../base/pacing/paced-body.ts";
 import { storePart } from "../../base/bytes/part-upload.ts";
-import { lfsAnswer, lfsRefusal } from "./lfs-answer.ts";
-import type { LfsContext } from "./lfs-context.ts";
-import { checkOid, readLength, readLfsJson, readLfsQuery } from "./lfs-request.ts";
+import {
+  lfsAnswer,
+  lfsRefusal,
+  type LfsContext,
+  checkOid,
+  readLength,
+  readLfsJson,
+  readLfsQuery,
+} from "./lfs-request.ts";
 import { largestInParts, refuseSize } from "./size-limits.ts";
 
 const NewUpload = z.strictObject({ size: z.number().int().min(1) });

@@ -3,7 +3,7 @@
 import { GitError } from "../../base/format/errors.ts";
 import type { RepositoryEntry } from "../../contract/registry.ts";
 import type { RepositoryRegistry } from "./deployment.ts";
-import type { ForeignBranch } from "../../contract/forks.ts";
+import type { ForeignBranch } from "../../contract/merges.ts";
 import type { Comparison } from "../../contract/history.ts";
 import type { RepositoryClient } from "../../contract/calls.ts";
 

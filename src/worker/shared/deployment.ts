@@ -15,8 +15,8 @@ import type {
   NewToken,
 } from "../../contract/registry.ts";
 import type { EventPage, EventQuery, OwnerEventPage } from "../../contract/events.ts";
-import type { Reading } from "../files/reading.ts";
-import type { ForkRequest } from "../../contract/forks.ts";
+import type { Reading } from "../files/blob-reader.ts";
+import type { ForkRequest } from "../../contract/merges.ts";
 import type { Ambiguities, OwnerClient, RepositoryClient } from "../../contract/calls.ts";
 
 /** The host's services for one request of a page or of the API. */

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { compressedPieces } from "../../../src/worker/files/compressed-pieces.ts";
+import { compressedPieces } from "../../../src/worker/files/zip-archive.ts";
 import { streamPieces } from "../../../src/base/bytes/piece-stream.ts";
 
 const MIB = 1024 * 1024;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseRange } from "../../../src/base/format/byte-range.ts";
+import { parseRange } from "../../../src/base/format/conditional-request.ts";
 
 test.each([
   ["bytes=0-0", { start: 0, length: 1 }],

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { sortIndices } from "../../../src/base/numbers/sort.ts";
+import { sortIndices } from "../../../src/base/numbers/number-set.ts";
 import { Random } from "../../harness/random.ts";
 
 // Sizes around that from which on keys are sorted by their digits.

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Caller, Requester } from "../../../src/base/access/caller.ts";
 import { MAX_SHARED_COMMITS } from "../../../src/base/format/limits.ts";
-import type { CommitAnswer, CommitRequest } from "../../../src/contract/commit-request.ts";
+import type { CommitAnswer, CommitRequest } from "../../../src/contract/commits.ts";
 import type { Transactor } from "../../../src/object/store/sql/sql.ts";
 import { makeCommit, makeObject, makeTree, packOf } from "../../harness/pack-builder.ts";
 import { ANYONE } from "../../harness/requester.ts";

@@ -1,4 +1,4 @@
-import type { CommitRequest } from "../../../src/contract/commit-request.ts";
+import type { CommitRequest } from "../../../src/contract/commits.ts";
 import type { MergeRequest } from "../../../src/contract/merges.ts";
 import type { Scenario, Step } from "./enumerate.ts";
 import { alarms, call, push } from "./steps.ts";

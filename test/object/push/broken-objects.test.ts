@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import { NO_INDEX, type PackIndex, STORED } from "../../../src/base/codec/pack-index.ts";
 import { findBroken } from "../../../src/object/push/broken-objects.ts";
-import { finishAtOnce } from "../../../src/base/numbers/steps.ts";
+import { finishAtOnce } from "../../../src/base/numbers/number-set.ts";
 import { Random } from "../../harness/random.ts";
 import { arrayIndex, type IndexColumns, type List } from "./array-index.ts";
 

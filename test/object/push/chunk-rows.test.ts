@@ -4,7 +4,7 @@ import type { WrittenChunk } from "../../../src/object/push/chunk-writer.ts";
 import { layOutRows } from "../../../src/object/push/chunk-rows.ts";
 import { findBoundary } from "../../../src/object/push/pack-framing.ts";
 import type { PushedObjects } from "../../../src/object/push/pushed-objects.ts";
-import { finishAtOnce } from "../../../src/base/numbers/steps.ts";
+import { finishAtOnce } from "../../../src/base/numbers/number-set.ts";
 import { Random } from "../../harness/random.ts";
 import { arrayIndex } from "./array-index.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { DEFAULT_LIMITS } from "../../../src/base/format/configured-limits.ts";
 import type { FetchContext } from "../../../src/worker/git/fetch-context.ts";
-import type { NewPlace } from "../../../src/contract/moved.ts";
+import type { NewPlace } from "../../../src/contract/push.ts";
 import { deliverPack } from "../../../src/worker/git/pack-delivery.ts";
 import { packBody } from "../../../src/worker/git/pack-response.ts";
 import type { FetchSource, PackDelivery } from "../../../src/contract/fetch.ts";

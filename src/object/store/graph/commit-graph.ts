@@ -10,9 +10,8 @@
 import type { Column } from "../../../base/format/kinds.ts";
 import type { GraphPosition, ObjectNumber } from "../../../base/numbers/kinds.ts";
 import { Bitset } from "../../../base/numbers/bitset.ts";
-import { NumberSet } from "../../../base/numbers/number-set.ts";
+import { NumberSet, finishAtOnce } from "../../../base/numbers/number-set.ts";
 import type { PreparedPage } from "../index/record-pages.ts";
-import { finishAtOnce } from "../../../base/numbers/steps.ts";
 import { inconsistent, type NewNode, sortParentsFirst } from "./parents-first.ts";
 import { type NodeColumns, openNodes, readAllNodes, type StoredNode } from "../index/node-pages.ts";
 import { SortedNumbers } from "./sorted-numbers.ts";

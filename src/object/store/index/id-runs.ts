@@ -7,8 +7,7 @@
 import type { Column } from "../../../base/format/kinds.ts";
 import { OID_BYTES } from "../../../base/format/oid.ts";
 import type { ObjectNumber } from "../../../base/numbers/kinds.ts";
-import { sortIndices } from "../../../base/numbers/sort.ts";
-import { finishAtOnce } from "../../../base/numbers/steps.ts";
+import { sortIndices, finishAtOnce } from "../../../base/numbers/number-set.ts";
 import type { Sql } from "../sql/sql.ts";
 import { lastPageFrom } from "./fences.ts";
 import type { StagedRows } from "./staged-rows.ts";

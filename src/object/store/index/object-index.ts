@@ -1,8 +1,7 @@
 import { BLOB } from "../../../base/format/object.ts";
 import type { ChunkId, ObjectNumber } from "../../../base/numbers/kinds.ts";
 import { OID_BYTES, type Oid, toHex } from "../../../base/format/oid.ts";
-import { NumberSet } from "../../../base/numbers/number-set.ts";
-import { finishAtOnce } from "../../../base/numbers/steps.ts";
+import { NumberSet, finishAtOnce } from "../../../base/numbers/number-set.ts";
 import type { Sql } from "../sql/sql.ts";
 import { AbsentObjects } from "./absent-objects.ts";
 import { HotChunks } from "./hot-chunks.ts";

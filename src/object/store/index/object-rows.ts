@@ -1,7 +1,6 @@
 import { OID_BYTES } from "../../../base/format/oid.ts";
 import type { ObjectNumber } from "../../../base/numbers/kinds.ts";
-import { NumberSet } from "../../../base/numbers/number-set.ts";
-import { sortIndices } from "../../../base/numbers/sort.ts";
+import { NumberSet, sortIndices } from "../../../base/numbers/number-set.ts";
 import type { AbsentObjects } from "./absent-objects.ts";
 import { type IdRuns, prefixesOf } from "./id-runs.ts";
 import type { ObjectColumns } from "./object-columns.ts";

@@ -1,4 +1,4 @@
-import { refuseNewer } from "../../../base/failures/newer-data.ts";
+import { refuseNewer } from "../../../base/failures/known-failures.ts";
 import { tableExists } from "./schema.ts";
 import type { Sql } from "./sql.ts";
 

@@ -5,7 +5,7 @@
 // An object number of 0 means "none" everywhere: columns stay NOT NULL, and typed arrays need no
 // second mask.
 import type { FsckSetting } from "../../../base/codec/fsck-messages.ts";
-import { refuseNewer } from "../../../base/failures/newer-data.ts";
+import { refuseNewer } from "../../../base/failures/known-failures.ts";
 import type { Sql } from "./sql.ts";
 
 /** The newest schema; `repository.schema` has a database's own. */

@@ -1,4 +1,4 @@
-import { whenUnreadable } from "../../../base/failures/damaged-data.ts";
+import { whenUnreadable } from "../../../base/failures/known-failures.ts";
 import type { SqlCounters } from "../../../contract/log-events.ts";
 
 /** Size limit of one bound or stored value: the platform's is 2 MB. The local runtime accepts more.

@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { decodeText, encodeText } from "../../../base/format/byte-string.ts";
 import type { BundleHeader } from "../../../base/format/bundle.ts";
-import { contentDisposition } from "../../../base/format/content-disposition.ts";
+import { contentDisposition } from "../../../base/format/content-type.ts";
 import { GitError, isGitError } from "../../../base/format/errors.ts";
 import { MAX_COMMAND_BYTES, MAX_REF_NAME_BYTES, MAX_REFS_PER_PUSH } from "../../../base/format/limits.ts";
 import { concatOids, equalOids, isNullOid, NULL_OID, OID_BYTES, type Oid, toHex } from "../../../base/format/oid.ts";

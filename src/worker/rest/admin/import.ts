@@ -1,19 +1,11 @@
 import { z } from "@hono/zod-openapi";
 import { decodeText, encodeText } from "../../../base/format/byte-string.ts";
 import { failures } from "../common/error.ts";
-import { toTime } from "../common/time.ts";
-import {
-  COMMENT,
-  HEARTBEAT_MS,
-  STREAM_HEADERS,
-  STREAM_LIFE_MS,
-  wantsStream,
-} from "../../../base/format/event-stream.ts";
+import { toTime, json, RepositoryParams, SIGNS_IN } from "../common/schemas.ts";
+import { COMMENT, HEARTBEAT_MS, STREAM_HEADERS, STREAM_LIFE_MS, wantsStream } from "../../../base/format/event-id.ts";
 import type { Listener } from "../../shared/deployment.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
-import { json, RepositoryParams } from "../common/schemas.ts";
 import { Authorization, Prefixes, RemoteUrl } from "../../../contract/remote-settings.ts";
-import { SIGNS_IN } from "../common/schemas.ts";
 import type { RepositoryClient } from "../../../contract/calls.ts";
 
 const PATH = "/repos/{owner}/{repo}/import";

@@ -2,8 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { MAINTENANCE_KINDS } from "../../../contract/upkeep.ts";
 import { failures } from "../common/error.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
-import { RepositoryParams, json } from "../common/schemas.ts";
-import { toTime } from "../common/time.ts";
+import { RepositoryParams, json, toTime } from "../common/schemas.ts";
 import type { RepositoryClient } from "../../../contract/calls.ts";
 
 const Count = z.number().int().min(0);

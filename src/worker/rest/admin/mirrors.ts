@@ -3,10 +3,8 @@ import { decodeText, encodeText } from "../../../base/format/byte-string.ts";
 import { failures } from "../common/error.ts";
 import { cursorFor, decodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
-import { json, NullableOidSchema, RepositoryParams } from "../common/schemas.ts";
-import { toTime } from "../common/time.ts";
+import { json, NullableOidSchema, RepositoryParams, toTime, SIGNS_IN } from "../common/schemas.ts";
 import { Authorization, Prefixes, RemoteUrl } from "../../../contract/remote-settings.ts";
-import { SIGNS_IN } from "../common/schemas.ts";
 import type { RepositoryClient } from "../../../contract/calls.ts";
 
 const PATH = "/repos/{owner}/{repo}/mirrors";

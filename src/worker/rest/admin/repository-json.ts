@@ -5,7 +5,7 @@ import { isBranchName } from "../../../base/format/ref-name.ts";
 import { isOwnerName, isRepositoryName, NAME_RULE } from "../../../base/format/repository-name.ts";
 import { MAX_DESCRIPTION } from "../../../base/format/table-limits.ts";
 import type { RepositoryEntry } from "../../../contract/registry.ts";
-import { toTime } from "../common/time.ts";
+import { toTime } from "../common/schemas.ts";
 
 export const Owner = z.string().refine(isOwnerName, `${NAME_RULE}; not 'api' or '-'`).openapi({ example: "me" });
 

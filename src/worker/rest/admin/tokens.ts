@@ -5,8 +5,7 @@ import { decodeText, encodeText } from "../../../base/format/byte-string.ts";
 import { failures } from "../common/error.ts";
 import { cursorFor, decodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
 import { defineRoute, newRoutes } from "../common/routes.ts";
-import { RefPatternSchema, json } from "../common/schemas.ts";
-import { toTime } from "../common/time.ts";
+import { RefPatternSchema, json, toTime } from "../common/schemas.ts";
 
 const Rule = z
   .strictObject({

@@ -16,8 +16,7 @@ import { newChunkCounters } from "../../../base/chunks/chunk-store.ts";
 import { failures } from "../common/error.ts";
 import { answerLate } from "../common/long-answer.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
-import { json, NullableOidSchema, OidSchema, RepositoryParams } from "../common/schemas.ts";
-import { toTime } from "../common/time.ts";
+import { json, NullableOidSchema, OidSchema, RepositoryParams, toTime } from "../common/schemas.ts";
 import type { RepositoryClient } from "../../../contract/calls.ts";
 
 const PATH = "/repos/{owner}/{repo}/uploads";

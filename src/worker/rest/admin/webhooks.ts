@@ -2,8 +2,7 @@ import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { failures } from "../common/error.ts";
 import { defineRoute, type Need, newRoutes, repositoryOf, type RestEnv } from "../common/routes.ts";
-import { json, RepositoryParams } from "../common/schemas.ts";
-import { toTime } from "../common/time.ts";
+import { json, RepositoryParams, toTime } from "../common/schemas.ts";
 import type { OwnerClient } from "../../../contract/calls.ts";
 
 const OwnerParams = RepositoryParams.pick({ owner: true });

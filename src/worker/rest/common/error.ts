@@ -1,8 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { HTTPException } from "hono/http-exception";
-import { GitError, isGitError, LIMIT_KINDS } from "../../../base/format/errors.ts";
+import { GitError, isGitError, LIMIT_KINDS, statusOf } from "../../../base/format/errors.ts";
 import { logFailure } from "../../../base/format/failure-log.ts";
-import { statusOf } from "../../../base/format/http-status.ts";
 import { explainFailure } from "../../../base/failures/known-failures.ts";
 import { json } from "./schemas.ts";
 

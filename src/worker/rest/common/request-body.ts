@@ -1,8 +1,7 @@
 import type { MiddlewareHandler } from "hono";
 import { GitError } from "../../../base/format/errors.ts";
 import { MAX_JSON_BYTES, MAX_JSON_DEPTH, MAX_PART_BYTES } from "../../../base/format/limits.ts";
-import { PacedBody } from "../../../base/pacing/paced-body.ts";
-import { readRest } from "../../../base/pacing/read-rest.ts";
+import { PacedBody, readRest } from "../../../base/pacing/paced-body.ts";
 
 /** Reads a request's JSON body, if there is one, limited in size and depth before it is parsed. An
  * empty body is none, whatever its type: clients declare `Content-Length: 0` for it.

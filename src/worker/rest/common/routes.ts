@@ -4,7 +4,7 @@ import type { Context, MiddlewareHandler } from "hono";
 import type { Right } from "../../../base/access/caller.ts";
 import { AMBIGUITY_HEADER, showAmbiguities } from "../../../base/format/ambiguities.ts";
 import type { Deployment } from "../../shared/deployment.ts";
-import type { Reading } from "../../files/reading.ts";
+import type { Reading } from "../../files/blob-reader.ts";
 import type { PushResult, RefCommand } from "../../../contract/push.ts";
 import { answerError } from "./error.ts";
 import { checkBody, endBody, refuseBody } from "./request-body.ts";

@@ -216,3 +216,11 @@ export const json = <Schema extends z.ZodType>(schema: Schema) => ({ content: { 
 /** Begins the description of a credential for another host. */
 export const SIGNS_IN =
   "the header `Authorization`, such as `Bearer …`, stored encrypted, never shown, sent to the origin of `url` only: as";
+
+/** A time as answers tell it: ISO 8601, in UTC.
+ * @param ms since 1970; null: never */
+export function toTime(ms: number): string;
+export function toTime(ms: number | null): string | null;
+export function toTime(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}

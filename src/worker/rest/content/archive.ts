@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { encodeText } from "../../../base/format/byte-string.ts";
-import { contentDisposition } from "../../../base/format/content-disposition.ts";
+import { contentDisposition } from "../../../base/format/content-type.ts";
 import { isHexOid } from "../../../base/format/oid.ts";
 import { ARCHIVE_TYPES, nameArchive, planArchive, splitArchiveName } from "../../files/sent-archive.ts";
 import { answerByIds } from "../common/conditional.ts";

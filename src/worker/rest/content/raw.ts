@@ -1,10 +1,9 @@
 import { z } from "@hono/zod-openapi";
-import { contentDisposition } from "../../../base/format/content-disposition.ts";
-import { safeContentType } from "../../../base/format/content-type.ts";
+import { contentDisposition, safeContentType } from "../../../base/format/content-type.ts";
 import { answerBytes } from "../../../base/format/conditional-request.ts";
 import type { StoredLfsObject } from "../../../contract/lfs.ts";
 import type { LocatedFile } from "../../../contract/files.ts";
-import { readLfsObject, requireStored } from "../../files/lfs-file.ts";
+import { readLfsObject, requireStored } from "../../files/blob-reader.ts";
 import { readFile } from "../../files/read-file.ts";
 import { FOR_EVER } from "../common/conditional.ts";
 import { ErrorSchema, failures } from "../common/error.ts";

@@ -3,9 +3,8 @@ import { decodeText, encodeText } from "../../../base/format/byte-string.ts";
 import { MAX_WORKTREES } from "../../../base/format/limits.ts";
 import type { WorktreesStatus } from "../../../contract/upkeep.ts";
 import { failures } from "../common/error.ts";
-import { toTime } from "../common/time.ts";
+import { toTime, BranchSchema, NullableOidSchema, RepositoryParams, json } from "../common/schemas.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
-import { BranchSchema, NullableOidSchema, RepositoryParams, json } from "../common/schemas.ts";
 
 const Count = z.number().int().min(0);
 

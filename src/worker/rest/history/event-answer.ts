@@ -1,11 +1,5 @@
 import type { Context } from "hono";
-import {
-  COMMENT,
-  HEARTBEAT_MS,
-  STREAM_HEADERS,
-  STREAM_LIFE_MS,
-  wantsStream,
-} from "../../../base/format/event-stream.ts";
+import { COMMENT, HEARTBEAT_MS, STREAM_HEADERS, STREAM_LIFE_MS, wantsStream } from "../../../base/format/event-id.ts";
 import type { EventSource } from "../../shared/deployment.ts";
 import type { EventPage, EventQuery } from "../../../contract/events.ts";
 

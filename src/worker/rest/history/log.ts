@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { decodeText, encodeText } from "../../../base/format/byte-string.ts";
 import { MAX_HEAD_BYTES } from "../../../base/format/shown-limits.ts";
 import { isHexOid } from "../../../base/format/oid.ts";
-import { decodeLogPlace, encodeLogPlace } from "../../../contract/log-cursor.ts";
+import { decodeLogPlace, encodeLogPlace } from "../../../contract/history.ts";
 import { answerByIds } from "../common/conditional.ts";
 import { failures } from "../common/error.ts";
 import { bindCursor, NextCursor, PageQuery, unboundCursor } from "../common/paging.ts";

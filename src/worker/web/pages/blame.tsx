@@ -8,13 +8,11 @@ import { countLines } from "../parts/code.tsx";
 import { Crumbs } from "../parts/crumbs.tsx";
 import { describeFile, MAX_LINES } from "../parts/file-box.tsx";
 import { Highlighter } from "../parts/highlight.ts";
-import { toHtml } from "../parts/html.ts";
+import { toHtml, visibleName, visibleText } from "../parts/text.ts";
 import { PlaceHeader } from "../parts/place-header.tsx";
 import { RefChooser } from "../parts/ref-chooser.tsx";
 import { type Page, showPage } from "../parts/show-page.tsx";
-import { visibleName, visibleText } from "../parts/text.ts";
-import { urlParts } from "../parts/url-parts.ts";
-import { commitUrl, pathUrl } from "../parts/urls.ts";
+import { urlParts, commitUrl, pathUrl } from "../parts/urls.ts";
 import type { PageContext } from "../parts/web-env.ts";
 
 const UTF_8 = new TextDecoder();

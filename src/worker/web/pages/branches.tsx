@@ -1,7 +1,6 @@
 import { includesRight } from "../../../base/access/caller.ts";
 import { decodeText, encodeText } from "../../../base/format/byte-string.ts";
-import { GitError, isGitError } from "../../../base/format/errors.ts";
-import { statusOf } from "../../../base/format/http-status.ts";
+import { GitError, isGitError, statusOf } from "../../../base/format/errors.ts";
 import { isPushableRefName, branchRev } from "../../../base/format/ref-name.ts";
 import type { ListedBranch } from "../../../contract/pages.ts";
 import { CommitLine } from "../parts/commit-line.tsx";

@@ -23,8 +23,7 @@ import { invalid } from "../parts/form-faults.ts";
 import { readLargeForm, textOf } from "../parts/forms.ts";
 import { PlaceHeader } from "../parts/place-header.tsx";
 import { showPage } from "../parts/show-page.tsx";
-import { urlParts } from "../parts/url-parts.ts";
-import { pathUrl } from "../parts/urls.ts";
+import { urlParts, pathUrl } from "../parts/urls.ts";
 import type { PageContext } from "../parts/web-env.ts";
 
 /** Bytes of the form: browsers send two for the end of a line. */

@@ -2,8 +2,7 @@ import { GitError } from "../../../base/format/errors.ts";
 import { type FeedEntry, writeFeed } from "../parts/feed.tsx";
 import { PAGE_HEADERS } from "../parts/page-headers.ts";
 import { subjectOf, visibleName } from "../parts/text.ts";
-import { urlParts } from "../parts/url-parts.ts";
-import { commitUrl, pathUrl, placeUrl } from "../parts/urls.ts";
+import { urlParts, commitUrl, pathUrl, placeUrl } from "../parts/urls.ts";
 import type { PageContext } from "../parts/web-env.ts";
 
 /** Entries of a feed. */

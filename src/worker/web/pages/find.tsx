@@ -3,8 +3,7 @@ import { PlaceHeader } from "../parts/place-header.tsx";
 import { RefChooser } from "../parts/ref-chooser.tsx";
 import { showPage } from "../parts/show-page.tsx";
 import { visibleName } from "../parts/text.ts";
-import { urlParts } from "../parts/url-parts.ts";
-import { pathUrl } from "../parts/urls.ts";
+import { urlParts, pathUrl } from "../parts/urls.ts";
 import type { PageContext } from "../parts/web-env.ts";
 
 /** Characters of what is wanted. */

@@ -1,5 +1,4 @@
-import { EVENT_ID } from "../../../base/format/event-id.ts";
-import { COMMENT, HEARTBEAT_MS, STREAM_HEADERS, STREAM_LIFE_MS } from "../../../base/format/event-stream.ts";
+import { EVENT_ID, COMMENT, HEARTBEAT_MS, STREAM_HEADERS, STREAM_LIFE_MS } from "../../../base/format/event-id.ts";
 import { GitError } from "../../../base/format/errors.ts";
 import type { Listener } from "../../shared/deployment.ts";
 import { PAGE_HEADERS } from "../parts/page-headers.ts";

@@ -12,8 +12,7 @@ import { PlaceHeader } from "../parts/place-header.tsx";
 import { RefChooser } from "../parts/ref-chooser.tsx";
 import { type Page, showPage, showPageByIds } from "../parts/show-page.tsx";
 import { visibleName } from "../parts/text.ts";
-import { urlParts } from "../parts/url-parts.ts";
-import { feedUrl, pathUrl, withQuery } from "../parts/urls.ts";
+import { urlParts, feedUrl, pathUrl, withQuery } from "../parts/urls.ts";
 import type { PageContext, PagePlace } from "../parts/web-env.ts";
 
 /** Commits on a page. */

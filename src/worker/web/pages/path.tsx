@@ -7,14 +7,13 @@ import { Crumbs } from "../parts/crumbs.tsx";
 import { FileList } from "../parts/file-list.tsx";
 import { FileBox, isImage } from "../parts/file-box.tsx";
 import { submoduleUrl } from "../parts/submodule-url.ts";
-import { urlParts } from "../parts/url-parts.ts";
+import { urlParts, pathUrl } from "../parts/urls.ts";
 import { FindLink, PathActions } from "../parts/path-actions.tsx";
 import { PlaceHeader } from "../parts/place-header.tsx";
 import { ReadmeBox } from "../parts/readme.tsx";
 import { RefChooser } from "../parts/ref-chooser.tsx";
 import { type Page, showPage, showPageByIds } from "../parts/show-page.tsx";
 import { visibleName } from "../parts/text.ts";
-import { pathUrl } from "../parts/urls.ts";
 import type { PageContext, PagePlace } from "../parts/web-env.ts";
 
 type PathPageKind = "tree" | "blob";

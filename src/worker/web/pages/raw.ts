@@ -1,12 +1,12 @@
+import { contentDisposition, safeContentType } from "../../../base/format/content-type.ts";
 import { answerBytes } from "../../../base/format/conditional-request.ts";
-import { contentDisposition } from "../../../base/format/content-disposition.ts";
-import { safeContentType } from "../../../base/format/content-type.ts";
-import { GitError } from "../../../base/format/errors.ts";
-import { readLfsObject, requireStored } from "../../files/lfs-file.ts";
-import { readFile } from "../../files/read-file.ts";
+import { ARCHIVE_TYPES, nameArchive, planArchive, splitArchiveName } from "../../files/sent-archive.ts";
 import { PAGE_HEADERS, RAW_POLICY, UNLISTED } from "../parts/page-headers.ts";
-import { urlParts } from "../parts/url-parts.ts";
+import { GitError } from "../../../base/format/errors.ts";
+import { urlParts } from "../parts/urls.ts";
+import { readLfsObject, requireStored } from "../../files/blob-reader.ts";
 import type { PageContext } from "../parts/web-env.ts";
+import { readFile } from "../../files/read-file.ts";
 
 /** `/{owner}/{repo}/raw/{rev}/{path}`: the bytes of a file. Nothing in them can act here: whatever
  * could hold a script is plain text, but for SVG in an image, where browsers run none. With
@@ -50,4 +50,21 @@ export async function rawPage(context: PageContext): Promise<Response> {
 
 function isSvgImage(path: string, { headers }: Request): boolean {
   return /\.svg$/i.test(path) && headers.get("Sec-Fetch-Dest") === "image";
+}
+
+/** `/{owner}/{repo}/archive/{rev}.zip`, `.tar.gz` or `.tar`: the files of a commit, below a
+ * directory that is named as the archive. */
+export async function archivePage(context: PageContext): Promise<Response> {
+  const place = context.get("place");
+  const { ref, format } = splitArchiveName(urlParts(context).join("/"));
+  const name = nameArchive(place.name, ref);
+  const request = { ref, path: "", prefix: `${name}/`, lfs: false };
+  const archive = await planArchive(context.get("repository"), request, context.get("host").reading);
+  const headers = {
+    ...PAGE_HEADERS,
+    "Content-Type": ARCHIVE_TYPES[format],
+    "Content-Security-Policy": RAW_POLICY,
+    "Content-Disposition": contentDisposition("attachment", `${name}.${format}`),
+  };
+  return new Response(context.req.method === "HEAD" ? null : await archive.open(format), { headers });
 }

@@ -4,8 +4,7 @@ import { PlaceHeader } from "../parts/place-header.tsx";
 import { showPage } from "../parts/show-page.tsx";
 import { visibleLine, visibleName, visibleText } from "../parts/text.ts";
 import { Ago } from "../parts/times.tsx";
-import { urlParts } from "../parts/url-parts.ts";
-import { commitUrl, tagUrl } from "../parts/urls.ts";
+import { urlParts, commitUrl, tagUrl } from "../parts/urls.ts";
 import type { PageContext } from "../parts/web-env.ts";
 
 /** `/{owner}/{repo}/tag/{name}`: a tag with all of its message. */

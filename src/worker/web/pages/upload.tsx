@@ -19,8 +19,7 @@ import { readLargeForm } from "../parts/forms.ts";
 import { PlaceHeader } from "../parts/place-header.tsx";
 import { showPage } from "../parts/show-page.tsx";
 import { visibleName } from "../parts/text.ts";
-import { urlParts } from "../parts/url-parts.ts";
-import { pathUrl } from "../parts/urls.ts";
+import { urlParts, pathUrl } from "../parts/urls.ts";
 import type { PageContext } from "../parts/web-env.ts";
 
 /** Bytes of all files of a form: they are in memory twice while it is read. */

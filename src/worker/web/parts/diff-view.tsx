@@ -2,8 +2,7 @@
 import type { DiffPage, FileRecord, FileDiff } from "../../../contract/diffs.ts";
 import { Counts, type DiffFrame, FileChange } from "./diff-file.tsx";
 import { type DiffRows, splitRows, unifiedRows } from "./diff-rows.ts";
-import { toHtml } from "./html.ts";
-import { visibleName } from "./text.ts";
+import { toHtml, visibleName } from "./text.ts";
 
 /** Lines of one file that a page of several shows, and lines of all of them. */
 const FILE_LINES = 1_000;

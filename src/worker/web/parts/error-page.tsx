@@ -1,6 +1,5 @@
-import { type GitErrorCode, isGitError } from "../../../base/format/errors.ts";
+import { type GitErrorCode, isGitError, statusOf } from "../../../base/format/errors.ts";
 import { logFailure } from "../../../base/format/failure-log.ts";
-import { statusOf } from "../../../base/format/http-status.ts";
 import { explainFailure } from "../../../base/failures/known-failures.ts";
 import { showPage } from "./show-page.tsx";
 import { signInUrl } from "./urls.ts";

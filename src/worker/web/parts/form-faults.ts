@@ -1,5 +1,4 @@
-import { isGitError } from "../../../base/format/errors.ts";
-import { statusOf } from "../../../base/format/http-status.ts";
+import { isGitError, statusOf } from "../../../base/format/errors.ts";
 import type { Faults } from "./fields.tsx";
 
 /** A form that is shown again: why, and with which status. */

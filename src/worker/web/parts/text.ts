@@ -1,5 +1,6 @@
 // Text from repositories, for people. What would be invisible, or would change how the text around
 // it is read, is written out: nobody can hide a change in it.
+import type { Child } from "hono/jsx";
 import { decodeText } from "../../../base/format/byte-string.ts";
 
 /** Control characters but for tab and newline, and characters that reorder text or have no width.
@@ -60,4 +61,12 @@ function writeOut(char: string): string {
 /** The digits of an object id that a list shows. */
 export function shortId(oid: string): string {
   return oid.slice(0, 8);
+}
+
+/** Markup as text, for what is sent in pieces.
+ * @throws TypeError for markup that waits for something */
+export function toHtml(element: Child): string {
+  const html = (element as { toString(): unknown }).toString();
+  if (typeof html !== "string") throw new TypeError("this markup is not there at once");
+  return html;
 }

@@ -1,5 +1,6 @@
 // Every URL of the pages is made here. Names are byte strings, encoded byte by byte.
-import { encodePath } from "../../../base/format/path-parts.ts";
+import { decodePathParts, encodePath } from "../../../base/format/path-parts.ts";
+import type { PageContext } from "./web-env.ts";
 import type { RepositoryName } from "../../../base/format/repository-name.ts";
 
 /** Pages below a repository's that name a revision and a path. */
@@ -70,4 +71,16 @@ export function signInUrl(to: string): string {
 export function withQuery(url: string, fields: Readonly<Record<string, string | null>>): string {
   const set = Object.entries(fields).filter((field): field is [string, string] => field[1] !== null);
   return set.length === 0 ? url : `${url}?${new URLSearchParams(set).toString()}`;
+}
+
+/** The part of a path up to the name of a page below a repository's. */
+const PREFIX = /^\/[^/]+\/[^/]+\/[^/]+\/?/;
+
+/** A revision and a path, from the URL of a page below a repository's.
+ * @returns byte strings, without empty ones at the end */
+export function urlParts({ req }: PageContext): string[] {
+  const parts = decodePathParts(new URL(req.url).pathname.replace(PREFIX, ""));
+  while (parts.at(-1) === "") parts.pop();
+  // `encodePath` writes the slashes around `.` and `..` so that they do not split.
+  return parts.flatMap((part) => (/(?:^|\/)\.\.?(?:\/|$)/.test(part) ? part.split("/") : [part]));
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { OID_BYTES } from "../../../../src/base/format/oid.ts";
 import { IdRuns, mergeEntries, prefixesOf, toEntries } from "../../../../src/object/store/index/id-runs.ts";
-import { sortIndices } from "../../../../src/base/numbers/sort.ts";
+import { sortIndices } from "../../../../src/base/numbers/number-set.ts";
 import { createRepository } from "../../../../src/object/store/sql/schema.ts";
 import { Random } from "../../../harness/random.ts";
 import { NodeSql } from "../../sqlite.ts";

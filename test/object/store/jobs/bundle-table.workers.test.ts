@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { BundleTable } from "../../../../src/object/store/jobs/bundle-table.ts";
+import { BundleTable } from "../../../../src/object/store/jobs/response-table.ts";
 import type { StoredBundle } from "../../../../src/contract/fetch.ts";
 import { withDatabase } from "../database.ts";
 
