@@ -15,8 +15,10 @@ import type { Ambiguities } from "../../contract/calls.ts";
 import { openListener, openOwner, openOwnerListener } from "./listener.ts";
 import { newRepositoryRegistry } from "./repository-registry.ts";
 
-/** Implements the services of the API and of the pages for a request on this platform.
- * @param codec the isolate's */
+/**
+ * Implements the services of the API and of the pages for one request on this platform.
+ * @param codec of the isolate
+ */
 function newDeployment(request: HostRequest, codec: Deployment["reading"]["codec"]): Deployment {
   const { env } = request;
   const findCaller = async (): Promise<Caller> => (await request.asker()).caller;
@@ -44,22 +46,26 @@ function newDeployment(request: HostRequest, codec: Deployment["reading"]["codec
   };
 }
 
-/** Implements the REST API's services for a request on this platform.
- * @param codec the isolate's */
+/**
+ * Implements the REST API's services for one request on this platform.
+ * @param codec of the isolate
+ */
 export function newRestHost(request: HostRequest, codec: RestHost["reading"]["codec"]): RestHost {
   return {
     ...newDeployment(request, codec),
     push: async (owner, repository, commands, pack) => {
       const opened = await request.open(parseRepositoryName(owner, repository), "write");
-      // The object ignores the host of the URL. A restore may create its repository.
+      // The object ignores the URL's host. A restore may create its repository.
       return readOutcome(await opened.push(newPushRequest("https://holdfast", commands, pack), true));
     },
   };
 }
 
-/** Implements the services of the pages for a request on this platform. From here on, its caller is
- * whoever the session says.
- * @param codec the isolate's */
+/**
+ * Implements the services of the pages for one request on this platform. From here on, the caller
+ * is the one of the browser's session.
+ * @param codec of the isolate
+ */
 export function newWebHost(request: HostRequest, codec: WebHost["reading"]["codec"]): WebHost {
   const { env, request: received } = request;
   request.identifyBy(identifyVisitor);

@@ -1,8 +1,8 @@
-// How a request gets from a name to a repository's object, with its rights checked. The registry
-// knows the routes. An isolate caches its answers for `ANSWER_LIFE_MS`, so that a clone needs no
-// extra call. A cached route may be stale, but that is safe: an object that is not a repository
-// (any more) says so, and then the registry is asked again; and no name passes from one living
-// repository to another while it may be cached.
+// Resolves a repository's name to its object, with the caller's right checked. The registry knows
+// the routes. An isolate caches its answers for `ANSWER_LIFE_MS`, so that a clone needs no extra
+// call. A cached route may be stale, which is safe: an object that is not a repository (any more)
+// says so, and the registry is asked again; and no name passes from one living repository to
+// another while it may be cached.
 import {
   type Asker,
   authorise,
@@ -36,24 +36,24 @@ import {
 
 type RepositoryStub = Remote<RepositoryRpc>;
 
-/** The present place for a former name; null: the name is current. */
+/** The current place of a repository found by a former name; null: the name is current. */
 function newPlace({ owner, name, isFormer }: KnownRoute, requestUrl: string): NewPlace | null {
   const path = `${owner}/${name}`;
   return isFormer ? { name: path, url: new URL(`/${path}.git`, requestUrl).href } : null;
 }
 
-/** The registry of the deployment. */
 export function registryOf(env: Env): Remote<RegistryRpc> {
   return env.REGISTRY.getByName(REGISTRY_NAME) as unknown as Remote<RegistryRpc>;
 }
 
-/** A repository's object. */
 export function repositoryObject(env: Env, id: string): Remote<RepositoryRpc> {
   return env.REPOSITORY.getByName(id) as unknown as Remote<RepositoryRpc>;
 }
 
-/** A named repository, as one request uses it. The only way to its object: the caller's right is
- * checked first. */
+/**
+ * A named repository during one request. Its object is reached only through here: the caller's
+ * right is checked first.
+ */
 export class NamedRepository {
   readonly #env: Env;
   readonly #name: RepositoryName;
@@ -62,7 +62,7 @@ export class NamedRepository {
   readonly #needed: Right;
   /** The route by which the caller was admitted. */
   #admitted: KnownRoute | null = null;
-  /** The route that this request uses. */
+  /** The route of the repository that this request has reached. */
   #met: KnownRoute | null = null;
 
   /** @param needed the right that the request needs */
@@ -79,13 +79,15 @@ export class NamedRepository {
     return this.#met?.id ?? null;
   }
 
-  /** The id that the name leads to, even if its object could not be reached; null: none so far. */
+  /** The id that the name leads to, even if its object was not reached; null: none so far. */
   get sought(): string | null {
     return this.#met?.id ?? this.#admitted?.id ?? null;
   }
 
-  /** Where the repository is now, if the request used a former name; else null.
-   * @param requestUrl of the deployment */
+  /**
+   * The repository's current place if the request used a former name; else null.
+   * @param requestUrl URL of any request to the deployment
+   */
   movedTo(requestUrl: string): NewPlace | null {
     return this.#met === null ? null : newPlace(this.#met, requestUrl);
   }
@@ -106,7 +108,7 @@ export class NamedRepository {
     this.#admitted = route;
   }
 
-  /** Where the name leads, and the caller's right there, once admitted; null: nowhere. */
+  /** The name's route and the caller's right there, once admitted; null: it leads nowhere. */
   get place(): (RepositoryRoute & { readonly right: Right }) | null {
     const route = this.#met ?? this.#admitted;
     return route === null ? null : { ...route, right: rightOf(this.#asker.caller, route)! };
@@ -137,16 +139,18 @@ export class NamedRepository {
     return answer;
   }
 
-  /** Tells a repository whose database is lost from one that was deleted. After its object has said
-   * that it is none.
-   * @throws GitError "damaged-data" */
+  /**
+   * Throws if an object that says it is no repository has lost its database, instead of having been
+   * deleted.
+   * @throws GitError "damaged-data"
+   */
   async #checkLost(route: KnownRoute): Promise<void> {
     if (route.isLive && (await this.#open(route.id).isBlank()))
       await watchingDamage(route.id, () => this.#tellLost(route));
   }
 
   async #tellLost({ id }: KnownRoute): Promise<void> {
-    // It may have been deleted since the registry was asked.
+    // The repository may have been deleted since the registry was asked.
     const now = await registryOf(this.#env).find(this.#name);
     if (now === null || now.id !== id || !now.isLive) return;
     const reason = `the registry knows ${now.owner}/${now.name} (${id}), and its database is empty; bring that back from a backup, or delete the repository`;
@@ -158,10 +162,11 @@ export class NamedRepository {
     if (this.#met !== null) await call(this.#open(this.#met.id));
   }
 
-  /** Begins to listen to the repository: its object sends a message whenever something has
-   * happened.
+  /**
+   * Opens a WebSocket to the repository's object, which sends a message after each event.
    * @returns null: no repository has the name
-   * @throws GitError "unavailable" when there are too many listeners, and as `authorise` */
+   * @throws GitError "unavailable" when there are too many listeners, and as `authorise`
+   */
   async listen(): Promise<WebSocket | null> {
     const response = await this.ask(
       (repository) => repository.fetch(new Request(LISTEN_REQUEST.url, { headers: LISTEN_REQUEST.headers })),
@@ -172,10 +177,12 @@ export class NamedRepository {
     throw new GitError("unavailable", { what: "event stream", reason: "too many listen to this repository" });
   }
 
-  /** Forwards a push.
-   * @param creates whether to reserve an unknown name for it
+  /**
+   * Forwards a push.
+   * @param creates whether an unknown name is reserved for a new repository
    * @throws GitError "unavailable" while the repository is being deleted, "not-found" if it is
-   * missing and must not be created, and as `authorise` */
+   *   missing and must not be created, and as `authorise`
+   */
   async push(request: Request, creates: boolean): Promise<Response> {
     const { url, headers } = request;
     let unread = request;
@@ -216,10 +223,12 @@ export class NamedRepository {
     }, noteAmbiguities);
   }
 
-  /** Creates the repository, empty.
-   * @returns why it was refused; null: it is created
+  /**
+   * Creates the repository, empty.
+   * @returns why it was refused; null: it was created
    * @throws GitError
-   * @see authorise */
+   * @see authorise
+   */
   async create(details: RepositoryDetails, defaultBranch: string): Promise<NameRefusal | null> {
     authorise(this.#asker.caller, this.#needed, everythingOf(this.#name.owner));
     const reserved = await registryOf(this.#env).create(this.#name, details);
@@ -229,11 +238,13 @@ export class NamedRepository {
     return isCreated ? null : { kind: "taken", by: this.#name };
   }
 
-  /** Creates the repository as a fork of another one, which the caller may read.
-   * @returns why it was refused; null: it is created
+  /**
+   * Creates the repository as a fork of another one, which the caller may read.
+   * @returns why it was refused; null: it was created
    * @throws GitError also "not-found" when the parent or a branch is missing, "unavailable"
    * @see authorise
-   * @see ForkRequest */
+   * @see ForkRequest
+   */
   async fork(details: RepositoryDetails, request: Omit<ForkRequest, "who">): Promise<NameRefusal | null> {
     authorise(this.#asker.caller, this.#needed, everythingOf(this.#name.owner));
     const reserved = await registryOf(this.#env).create(this.#name, details);
@@ -257,7 +268,7 @@ export class NamedRepository {
       return deleted !== null;
     } catch (error) {
       if (!isGitError(error, "damaged-data")) throw error;
-      // Nothing is left to delete but its name. Its R2 objects stay.
+      // Only the name is left to delete. Its R2 objects stay.
       const lost = await registryOf(this.#env).find(this.#name);
       if (lost !== null) await registryOf(this.#env).report(lost.id, { kind: "deleted" });
       return lost !== null;
@@ -280,15 +291,17 @@ export class NamedRepository {
     return answer;
   }
 
-  /** The requester that is passed to a route's repository, once authorised. */
+  /** The requester that the route's repository is told, once authorised. */
   #requesterAt(route: KnownRoute): Requester {
     const { caller } = this.#asker;
     const knownMs = Math.min(caller.kind === "token" ? caller.knownMs : Infinity, route.knownMs);
     return { ...this.#asker, knownMs, right: rightOf(this.#asker.caller, route)!, quota: route.quota };
   }
 
-  /** @param route null: the name is unknown, which only callers who may read everything of its
-   * owner are told */
+  /**
+   * @param route null: the name is unknown, which only callers with the right to read everything of
+   *   its owner may learn
+   */
   #authorise(route: RepositoryRoute | null): void {
     authorise(this.#asker.caller, this.#needed, route ?? everythingOf(this.#name.owner));
   }
@@ -304,7 +317,7 @@ export class NamedRepository {
 
   async #fetch(route: KnownRoute, request: Request): Promise<Response> {
     const headers = new Headers(request.headers);
-    // Replaces whatever the client sent in this header.
+    // Replaces the header that the client may have sent.
     const place = { name: `${route.owner}/${route.name}`, movedTo: newPlace(route, request.url)?.url ?? null };
     const origin: PushOrigin = { requester: this.#requesterAt(route), place };
     headers.set(ORIGIN_HEADER, encodeURIComponent(JSON.stringify(origin)));

@@ -1,4 +1,4 @@
-/** Values that an isolate keeps for some time, with a maximum number: the oldest goes first. */
+/** A bounded cache of values that expire: the oldest entry goes first. */
 export class ExpiringMap<Value> {
   readonly #maxEntries: number;
   readonly #entries = new Map<string, { readonly value: Value; readonly untilMs: number }>();
@@ -7,7 +7,7 @@ export class ExpiringMap<Value> {
     this.#maxEntries = maxEntries;
   }
 
-  /** The value of a key; undefined: there is none, or it has expired. */
+  /** Looks up a value; undefined: there is none, or it has expired. */
   get(key: string, nowMs: number): Value | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined || entry.untilMs > nowMs) return entry?.value;
@@ -28,7 +28,6 @@ export class ExpiringMap<Value> {
     this.#entries.delete(key);
   }
 
-  /** Removes the values that pass a test. */
   deleteWhere(test: (value: Value) => boolean): void {
     for (const [key, { value }] of this.#entries) if (test(value)) this.#entries.delete(key);
   }

@@ -26,7 +26,7 @@ export interface GitRoute {
   readonly service?: "git-upload-pack" | "git-receive-pack";
   readonly needed: Right;
   serve(context: GitRequest): Promise<Response> | Response;
-  /** Answers errors of `serve`; default: `errorResponse`. */
+  /** Answers an error of `serve`; default: `errorResponse`. */
   readonly fail?: (error: unknown) => Response;
 }
 

@@ -10,11 +10,12 @@ const CHECK_LIFE_MS = 5_000;
 
 interface Health {
   readonly status: "ok" | "failing";
-  /** Null: it works; else why it does not. */
+  /** Null: it works; else the reason why not. */
   readonly registry: string | null;
   readonly bucket: string | null;
-  /** Whether databases of repositories are damaged, as far as requests to this isolate have met
-   * them. */
+  /**
+   * The same for the databases of repositories, as far as requests to this isolate have met damage.
+   */
   readonly repositories: string | null;
 }
 

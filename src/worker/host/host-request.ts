@@ -30,13 +30,13 @@ export class HostRequest {
     this.request = request;
   }
 
-  /** Has the caller identified in another way than `identify`. Before the caller is needed. */
+  /** Replaces `identify`. Must be called before the caller is needed. */
   identifyBy(how: typeof identify): void {
     if (this.#asker !== null) throw new RangeError("the caller has been identified");
     this.#identify = how;
   }
 
-  /** The same request, whose caller is identified anew. */
+  /** Copies the request; the copy identifies its caller anew. */
   again(): HostRequest {
     const next = new HostRequest(this.request, this.env);
     next.identifyBy(this.#identify);
@@ -65,20 +65,20 @@ export class HostRequest {
     return this.#repository;
   }
 
-  /** Opens a further repository. @throws GitError as `open` */
+  /** Opens another repository. @throws GitError as `open` */
   async openAlso(name: RepositoryName, needed: Right): Promise<NamedRepository> {
     const repository = new NamedRepository(this.env, name, needed, await this.asker(), this.timings);
     await repository.admit();
     return repository;
   }
 
-  /** What events of this request say about their origin. */
+  /** The origin that this request's events record. */
   get origin(): EventOrigin {
     const repository = this.#repository?.id ?? null;
     return { request: this.id, ...(repository !== null && { repository }) };
   }
 
-  /** What the log says of it when it fails. */
+  /** The facts that the log records if the request fails. */
   get failed(): FailedRequest {
     const repository = this.#repository?.sought ?? null;
     return { request: this.id, method: this.request.method, path: this.#path, who: this.#who, repository };
@@ -88,7 +88,7 @@ export class HostRequest {
     return new URL(this.request.url).pathname.slice(0, MAX_PATH);
   }
 
-  /** Logs the request once it is answered, without its query, which may contain anything. */
+  /** Logs the answered request, without its query, which may contain anything. */
   log(status: number): void {
     const { phases, totalMs } = this.timings.read();
     const { method } = this.request;

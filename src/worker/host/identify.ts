@@ -1,5 +1,5 @@
-// Finds out who sent a request. Only this file reads the header Authorization. What the caller may
-// do is decided by `authorise`.
+// Identifies the sender of a request. Only this file reads the header Authorization. `authorise`
+// decides what the caller may do.
 import { ExpiringMap } from "./expiring-map.ts";
 import type { Caller } from "../../base/access/caller.ts";
 import { hashToken, isSameSecret, isTokenText } from "../../base/access/token-text.ts";
@@ -14,10 +14,9 @@ const MAX_HEADER = 4_096;
 /** Maximum number of cached tokens, some 500 bytes each. */
 const MAX_REMEMBERED = 10_000;
 
-/** A caller with a token. */
 type TokenCaller = Extract<Caller, { kind: "token" }>;
 
-/** Callers by the hashes of their tokens, as far as this isolate has seen them. */
+/** Callers by the hashes of their tokens: those that this isolate has seen. */
 const remembered = new ExpiringMap<TokenCaller>(MAX_REMEMBERED);
 
 /** Invalid tokens that an address may send within `WINDOW_MS`. */
@@ -27,9 +26,11 @@ const WINDOW_MS = 60_000;
 /** Maximum number of addresses, some 100 bytes each. */
 const MAX_ADDRESSES = 10_000;
 
-/** Counts invalid tokens by client address, in one isolate. A valid token is never counted or
- * delayed, whatever its address: the token is checked first, and only senders of invalid ones must
- * wait. */
+/**
+ * Counts invalid tokens by client address, in one isolate. A valid token is never counted or
+ * delayed, whatever its address: the token is checked first, and only senders of invalid tokens
+ * must wait.
+ */
 class FailedLogins {
   readonly #windows = new ExpiringMap<{ count: number; readonly endMs: number }>(MAX_ADDRESSES);
 
@@ -60,9 +61,11 @@ export async function identify(request: Request, env: Env): Promise<Caller> {
   return checkSecret(request, env, readSecret(header));
 }
 
-/** Finds out whose secret a request shows.
- * @param secret null: it shows something else
- * @throws GitError "unauthenticated", "rate-limited" as `identify` */
+/**
+ * Finds the caller whose secret a request carries.
+ * @param secret null: the header is not readable as a secret
+ * @throws GitError "unauthenticated", "rate-limited" as `identify`
+ */
 export async function checkSecret(
   request: Request,
   env: Env,
@@ -76,14 +79,16 @@ export async function checkSecret(
   throw new GitError("unauthenticated", { what: "token", reason: "this one is unknown, revoked or expired" });
 }
 
-/** Drops the cached tokens with this id, after they were revoked here. */
+/** Drops the cached tokens with this id, after a revocation by this isolate. */
 export function forgetToken(id: string): void {
   remembered.deleteWhere(({ token }) => token.id === id);
 }
 
-/** The secret in a header; null: there is none. In Basic authentication it is the password; the
- * user name is ignored.
- * @see RFC 7617, RFC 6750 */
+/**
+ * Extracts the secret of a header; null: there is none. In Basic authentication it is the password;
+ * the user name is ignored.
+ * @see RFC 7617, RFC 6750
+ */
 function readSecret(header: string): string | null {
   if (header.length > MAX_HEADER) return null;
   const [, scheme, credentials] = /^(\w+) +([^ ]+) *$/.exec(header) ?? [];
@@ -101,7 +106,7 @@ async function findCaller(secret: string, env: Env): Promise<TokenCaller | { rea
   return findTokenCaller(hashToken(secret), env);
 }
 
-/** The current admin token: read from a file, it may change while the server runs. */
+/** Reads the current admin token. In a file, it may change while the server runs. */
 export async function readAdminToken({ ADMIN_TOKEN, ADMIN_TOKEN_SERVICE }: Env): Promise<string | undefined> {
   if (ADMIN_TOKEN_SERVICE === undefined) return ADMIN_TOKEN;
   return (await ADMIN_TOKEN_SERVICE.fetch("http://admin-token/")).text();

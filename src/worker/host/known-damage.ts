@@ -2,18 +2,20 @@
 import { isGitError } from "../../base/format/errors.ts";
 import { explainFailure } from "../../base/failures/known-failures.ts";
 
-/** How many are remembered. */
+/** Maximum number of remembered repositories. */
 const MAX_DAMAGED = 1_000;
 
 const damaged = new Set<string>();
 
-/** How many repositories are known to be damaged. */
+/** Counts the repositories known to be damaged. */
 export function countDamaged(): number {
   return damaged.size;
 }
 
-/** Runs what asks a repository's object, and remembers whether its database is damaged.
- * @param id of the repository */
+/**
+ * Runs a call to a repository's object, and remembers whether its database is damaged.
+ * @param id of the repository
+ */
 export async function watchingDamage<T>(id: string, ask: () => Promise<T>): Promise<T> {
   try {
     const answer = await ask();

@@ -1,4 +1,4 @@
-// The routes that this isolate knows from names to repositories.
+// The routes from names to repositories that this isolate has cached.
 import { foldRepositoryName, type RepositoryName } from "../../base/format/repository-name.ts";
 import { type QuotaHolder, ANSWER_LIFE_MS, type RepositoryRoute } from "../../contract/registry.ts";
 import { ExpiringMap } from "./expiring-map.ts";
@@ -12,15 +12,14 @@ export interface KnownRoute extends RepositoryRoute {
   readonly knownMs: number;
 }
 
-/** The cached routes of this isolate. */
 const remembered = new ExpiringMap<KnownRoute>(MAX_ROUTES);
 
-/** The cached route of a name; null: it is not known here. */
+/** Looks up the cached route of a name; null: none is cached. */
 export function recallRoute(name: RepositoryName): KnownRoute | null {
   return remembered.get(foldRepositoryName(name), Date.now()) ?? null;
 }
 
-/** Caches a route for its time. One of a former name is not kept. */
+/** Caches a route for `ANSWER_LIFE_MS`, unless its name is a former one. */
 export function rememberRoute(name: RepositoryName, route: KnownRoute): void {
   if (route.isFormer) forgetRoute(name);
   else remembered.set(foldRepositoryName(name), route, route.knownMs + ANSWER_LIFE_MS);
@@ -31,8 +30,10 @@ export function forgetRoute(name: RepositoryName): void {
   remembered.delete(foldRepositoryName(name));
 }
 
-/** Drops the cached routes to an owner's repositories, or to one, under all names, since their
- * quota has changed. */
+/**
+ * Drops the cached routes to an owner's repositories or to one repository, under all names, after a
+ * change of their quota.
+ */
 export function forgetRoutesTo(holder: QuotaHolder): void {
   remembered.deleteWhere(({ id, owner }) =>
     "owner" in holder ? owner.toLowerCase() === holder.owner.toLowerCase() : id === holder.repositoryId,

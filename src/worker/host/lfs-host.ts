@@ -14,7 +14,7 @@ import { traffic } from "../../base/isolate.ts";
 
 const MIB = 1024 * 1024;
 
-/** The path of an LFS request: its repository's, and what follows. */
+/** Splits the path of an LFS request into the repository's LFS URL and the rest. */
 const LFS_PATH = /^(?<repository>\/[^/]+\/[^/]+\/info\/lfs)\/(?<rest>.*)$/;
 
 /** Serves a request of the LFS client to the repository that its path names. */
@@ -51,15 +51,19 @@ export async function serveLfsRequest(host: HostRequest, owner: string, reposito
   }
 }
 
-/** Bytes of the largest part that a body can bring, in whole MiB; 0: it brings less than any part
- * may have. */
+/**
+ * The largest part that fits into a request's body, in whole MiB as bytes; 0: even the smallest
+ * allowed part does not fit.
+ */
 function largestPart(bodyBytes: number): number {
   const partBytes = bodyBytes - (bodyBytes % MIB);
   return partBytes < MIN_LFS_PART_BYTES ? 0 : partBytes;
 }
 
-/** Bytes that a request can bring.
- * @throws RangeError when `MAX_BODY_BYTES` is not a number */
+/**
+ * The largest body of a request, in bytes.
+ * @throws RangeError when `MAX_BODY_BYTES` is not a number
+ */
 function maxBodyBytes(env: Env): number {
   const bodyBytes = Number(env.MAX_BODY_BYTES || Number.MAX_SAFE_INTEGER);
   if (!(Number.isSafeInteger(bodyBytes) && bodyBytes > 0))
@@ -69,8 +73,10 @@ function maxBodyBytes(env: Env): number {
 
 const SETTINGS = ["S3_ENDPOINT", "S3_BUCKET", "S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY"] as const;
 
-/** Signs requests to the bucket's S3 API; null: the deployment has no key for it.
- * @throws RangeError when only some of the settings are there, or the endpoint is no URL */
+/**
+ * Signs requests to the bucket's S3 API; null: the deployment has no key for it.
+ * @throws RangeError when only some of the settings are there, or the endpoint is not a URL
+ */
 function newSignedRequests(env: Env): SignedRequests | null {
   const [endpoint = "", bucket = "", accessKeyId = "", secretAccessKey = ""] = SETTINGS.map((name) => env[name]);
   const missing = SETTINGS.filter((name) => (env[name] ?? "") === "");

@@ -15,13 +15,13 @@ export async function openListener(request: HostRequest, name: RepositoryName | 
   const socket = await (await request.open(name, "read")).listen();
   if (socket === null) throw new GitError("not-found", { subject: "repository" });
   return new RepositoryListener(socket, async (needed) => {
-    // A request of its own, since the caller's right may have ended.
+    // A new request, since the caller's right may have ended.
     const repository = await request.again().open(name, needed);
     return repository.client(() => undefined);
   });
 }
 
-/** Hears of a log that something has happened, over a WebSocket to the log's object. */
+/** Learns of new events in a log over a WebSocket to the log's object. */
 class SocketListener<Page extends EventPage> implements EventSource<Page> {
   readonly #socket: WebSocket;
   readonly #read: (query: EventQuery) => Promise<Page>;
@@ -37,7 +37,7 @@ class SocketListener<Page extends EventPage> implements EventSource<Page> {
       this.#wake();
     };
     socket.addEventListener("message", wake);
-    // The object has ended, with what it had to say: the log tells.
+    // The object has ended after its last event: reading the log shows it.
     socket.addEventListener("close", wake);
     socket.accept();
   }
@@ -51,7 +51,10 @@ class SocketListener<Page extends EventPage> implements EventSource<Page> {
     return this.#read(query);
   }
 
-  /** Before something is read: what happens meanwhile wakes it again. */
+  /**
+   * Marks the listener as asleep. Must precede each read, so that events during the read wake it
+   * again.
+   */
   protected rest(): void {
     this.#isAwake = false;
   }
@@ -85,8 +88,10 @@ class RepositoryListener extends SocketListener<EventPage> implements Listener {
   }
 }
 
-/** Opens an owner for a request whose caller has the needed right for all that they have.
- * @throws GitError "invalid", and as `Deployment.demand` */
+/**
+ * Opens an owner for a request whose caller has the needed right for everything of the owner.
+ * @throws GitError "invalid", and as `Deployment.demand`
+ */
 export async function openOwner(request: HostRequest, owner: string, needed: Right): Promise<OwnerClient> {
   if (!isOwnerName(owner)) throw new GitError("invalid", { what: "owner", field: "owner", actual: owner });
   const right = await demandRight(request, needed, owner);
@@ -94,21 +99,23 @@ export async function openOwner(request: HostRequest, owner: string, needed: Rig
   return newClient<OwnerClient>((name, argument) => stub.call(name, argument, right));
 }
 
-/** Listens to an owner for a request that may read all that they have.
- * @throws GitError "unavailable" when there are too many listeners, and as `openOwner` */
+/**
+ * Listens to an owner for a request whose caller may read everything of the owner.
+ * @throws GitError "unavailable" when there are too many listeners, and as `openOwner`
+ */
 export async function openOwnerListener(request: HostRequest, owner: string): Promise<OwnerListener> {
   await openOwner(request, owner, "read");
   const { url, headers } = LISTEN_REQUEST;
   const { webSocket } = await ownerOf(request.env, owner).fetch(new Request(url, { headers }));
   if (webSocket === null)
     throw new GitError("unavailable", { what: "event stream", reason: "too many listen to this owner" });
-  // Each reading is a request of its own, since the caller's right may have ended.
+  // Each read is a request of its own, since the caller's right may have ended.
   return new SocketListener(webSocket, async (query) =>
     (await openOwner(request.again(), owner, "read")).events(query),
   );
 }
 
-/** The object of an owner, whose name may be written in any case. */
+/** The object of an owner. The name's case does not matter. */
 function ownerOf(env: Env, owner: string): Remote<OwnerRpc> {
   return env.OWNERS.getByName(owner.toLowerCase()) as unknown as Remote<OwnerRpc>;
 }

@@ -7,8 +7,10 @@ import { forgetRoute } from "./known-routes.ts";
 import type { Env } from "../../contract/env.ts";
 import type { HostRequest } from "./host-request.ts";
 
-/** Lists, makes, changes and deletes repositories for a request.
- * @param demand @see Deployment.demand */
+/**
+ * Lists, creates, changes and deletes repositories for a request.
+ * @param demand @see Deployment.demand
+ */
 export function newRepositoryRegistry(
   request: HostRequest,
   findCaller: () => Promise<Caller>,
@@ -29,7 +31,7 @@ export function newRepositoryRegistry(
       const entry = await registryOf(env).read(name);
       if (entry === null) return null;
       const caller = await findCaller();
-      // The name may belong to another repository than the one the route was opened for.
+      // The name may belong to another repository than the route was opened for.
       authorise(caller, "read", entry);
       return showTo(caller, entry);
     },
@@ -93,13 +95,15 @@ async function findRelative(
   throw new GitError("ambiguous", { subject: "repository", actual: owner, reason });
 }
 
-/** A repository as a caller sees it: what it is a fork of may be hidden. */
+/** Removes from a repository's entry the parent that the caller may not read. */
 function showTo(caller: Caller, entry: RepositoryEntry): RepositoryEntry {
   return entry.parent === null || may(caller, "read", entry.parent) ? entry : { ...entry, parent: null };
 }
 
-/** Refuses to publish a fork of a private repository without the right to publish that.
- * @throws GitError "forbidden" */
+/**
+ * Refuses to publish a fork of a private repository without the right to publish the parent.
+ * @throws GitError "forbidden"
+ */
 function checkPublication(caller: Caller, fork: RepositoryEntry | null): void {
   const parent = fork?.parent ?? null;
   if (parent === null || parent.visibility === "public" || may(caller, "admin", parent)) return;

@@ -1,6 +1,6 @@
 // Sessions of browsers. A browser that signed in with a token holds a random secret in a cookie;
-// the registry stores its hash. Only pages read the cookie: never git, never the API. So what a
-// browser adds to a request by itself can do nothing there.
+// the registry stores its hash. Only pages read the cookie, git's routes and the API never do: a
+// cookie that a browser adds by itself has no effect there.
 import { createHash, createHmac, randomBytes } from "node:crypto";
 import type { Caller } from "../../base/access/caller.ts";
 import { isSameSecret } from "../../base/access/token-text.ts";
@@ -11,7 +11,7 @@ import { ExpiringMap } from "./expiring-map.ts";
 import { checkSecret, identify, readAdminToken } from "./identify.ts";
 import type { KnownSession } from "../../contract/objects.ts";
 
-/** How long a session lasts at most. */
+/** Maximum life of a session. */
 const SESSION_MS = 30 * 24 * 60 * 60_000;
 
 /** The cookie's name over https. With this prefix, browsers take it from this host alone, over
@@ -22,7 +22,7 @@ const PLAIN_NAME = "holdfast-session";
 const SECRET_BYTES = 32;
 const SECRET = /^[\w-]{43}$/;
 
-/** Maximum length of a Cookie header, in characters. Other cookies of the host may be in it. */
+/** Maximum length of a Cookie header, in characters. It may hold other cookies of the host. */
 const MAX_HEADER = 16_384;
 
 /** Maximum number of cached sessions, some 600 bytes each. */
@@ -33,12 +33,14 @@ interface Remembered {
   readonly knownMs: number;
 }
 
-/** Sessions by their hashes, as far as this isolate has seen them. */
+/** Sessions by their hashes: those that this isolate has seen. */
 const remembered = new ExpiringMap<Remembered>(MAX_REMEMBERED);
 
-/** Identifies the caller of a page: by the header Authorization if there is one, as programs send
- * it, else by the session. A session that has ended counts as none.
- * @throws GitError as `identify` */
+/**
+ * Identifies the caller of a page: by the header Authorization, which programs send, if there is
+ * one, else by the session. A session that has ended counts as none.
+ * @throws GitError as `identify`
+ */
 export async function identifyVisitor(request: Request, env: Env): Promise<Caller> {
   const secret = readCookie(request);
   if (env.ACCESS === "open" || secret === null || request.headers.has("Authorization")) return identify(request, env);
@@ -60,10 +62,12 @@ export async function identifyVisitor(request: Request, env: Env): Promise<Calle
   return { kind: isSame ? "operator" : "anonymous" };
 }
 
-/** Signs a browser in, and out of the session that it had.
+/**
+ * Signs a browser in, and ends its previous session.
  * @param token text of a token
  * @returns a `Set-Cookie`
- * @throws GitError "unauthenticated", "rate-limited" as `identify` */
+ * @throws GitError "unauthenticated", "rate-limited" as `identify`
+ */
 export async function signIn(request: Request, env: Env, token: string): Promise<string> {
   const caller = await checkSecret(request, env, token);
   await endSession(request, env);
@@ -83,7 +87,7 @@ export async function signOut(request: Request, env: Env): Promise<string> {
   return writeCookie(request, "", 0);
 }
 
-/** Drops the cached sessions of a token, after it was revoked here. */
+/** Drops the cached sessions of a token, after a revocation by this isolate. */
 export function forgetSessionsOf(tokenId: string): void {
   remembered.deleteWhere(({ session }) => session.kind === "token" && session.token.id === tokenId);
 }
@@ -96,7 +100,7 @@ async function endSession(request: Request, env: Env): Promise<void> {
   await registryOf(env).endSession(hash);
 }
 
-/** The secret in the cookie; null: there is none. */
+/** Extracts the secret from the cookie; null: there is none. */
 function readCookie(request: Request): string | null {
   const header = request.headers.get("Cookie");
   if (header === null || header.length > MAX_HEADER) return null;
@@ -123,8 +127,11 @@ function hashSecret(secret: string): string {
   return createHash("sha256").update(secret).digest("hex");
 }
 
-/** Shows which admin token signed in, to whoever has the session's secret: a session ends when the
- * token is replaced. Without the secret nobody can try tokens out on what is stored. */
+/**
+ * Derives a check value that ties a session to the admin token that signed in: the session ends
+ * when the token is replaced. It is keyed with the session's secret, so that nobody can try out
+ * tokens on the stored value alone.
+ */
 function prove(secret: string, adminToken: string): string {
   return createHmac("sha256", secret).update(adminToken).digest("hex");
 }

@@ -1,10 +1,12 @@
-/** How long the phases of a request take, in ms. On the deployed platform the clock advances only
- * while waiting. */
+/**
+ * Durations of a request's phases, in ms. On the deployed platform the clock advances only while
+ * waiting.
+ */
 export class Timings {
   readonly #startMs = Date.now();
   readonly #phases = new Map<string, number>();
 
-  /** Runs work that belongs to a phase, and counts its time. */
+  /** Runs work that belongs to a phase, and adds its time. */
   async time<T>(phase: string, work: () => Promise<T>): Promise<T> {
     const startMs = Date.now();
     try {
@@ -14,7 +16,7 @@ export class Timings {
     }
   }
 
-  /** The phases so far, and the time since the request arrived. */
+  /** Returns the phases so far, and the time since the request arrived. */
   read(): { readonly phases: Readonly<Record<string, number>>; readonly totalMs: number } {
     return { phases: Object.fromEntries(this.#phases), totalMs: Date.now() - this.#startMs };
   }

@@ -1,4 +1,4 @@
-// Answers for clients other than browsers, at the URL of the server or of a repository: a line of
+// Answers clients other than browsers at the URL of the server or of a repository with a line of
 // text.
 import { GitError } from "../../base/format/errors.ts";
 import type { Context } from "hono";
@@ -10,9 +10,11 @@ export function welcome(): Response {
   return textResponse(200, "Holdfast: a Git host. Push to it: git push <this URL>/<owner>/<repository>.git main", VARY);
 }
 
-/** Explains how to clone a repository.
- * @param find returns the name's current form, if the caller may read it; null: unknown. Throws as
- * `HostRequest.open` */
+/**
+ * Explains how to clone a repository.
+ * @param find returns the current spelling of the name, if the caller may read the repository;
+ *   null: unknown. Throws as `HostRequest.open`
+ */
 export async function explainRepository(
   { req }: Context,
   find: (name: RepositoryName) => Promise<RepositoryName | null>,
@@ -34,14 +36,16 @@ const VARY = { Vary: "Accept" };
  * @see https://www.w3.org/TR/fetch-metadata/ */
 const OWN_SITES: ReadonlySet<string> = new Set(["none", "same-origin"]);
 
-// With open access, this machine's own users are let in, but no web pages that they look at. A page
-// of any origin can make a browser send requests to this machine, and can read the answers through
-// a name of its own that resolves here (DNS rebinding). Only browsers must be recognised: they
-// cannot forge the Host they ask, nor hide a page's origin.
+// Open access lets in this machine's own users, but no web pages that they look at. A page of any
+// origin can make a browser send requests to this machine, and can read the answers through a name
+// of its own that resolves here (DNS rebinding). Recognising browsers is enough: they cannot forge
+// the Host header, nor hide a page's origin.
 
-/** Says why a request is refused under open access; null: it is not. A request without Origin and
- * fetch metadata comes from git, curl and the like, or from an old browser; an old browser omits
- * them only where its page cannot read the answer and nothing is changed. */
+/**
+ * Says why a request is refused under open access; null: it is allowed. A request without Origin
+ * and fetch metadata comes from git, curl and the like, or from an old browser, which omits them
+ * only where its page cannot read the answer and the request changes nothing.
+ */
 export function refuseForeign({ url, headers }: Request): GitError | null {
   const { host, hostname, origin } = new URL(url);
   if (!isLoopback(hostname)) {
@@ -56,7 +60,9 @@ export function refuseForeign({ url, headers }: Request): GitError | null {
   return new GitError("forbidden", { what: `a request from the page ${page ?? `of another site`}`, reason });
 }
 
-/** @param hostname as parsed by URL: lower case, addresses in full */
+/**
+ * @param hostname as URL parses it: lower case, addresses in full
+ */
 function isLoopback(hostname: string): boolean {
   return /^(?:(?:.+\.)?localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
 }
