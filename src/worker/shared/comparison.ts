@@ -7,16 +7,18 @@ import type { ForeignBranch } from "../../contract/merges.ts";
 import type { Comparison } from "../../contract/history.ts";
 import type { RepositoryClient } from "../../contract/calls.ts";
 
-/** A comparison, as it is named. */
+/** A comparison, by the names of its sides. */
 export interface Range {
   readonly base: string;
   readonly head: string;
-  /** Three dots: what changed on head since the merge base. */
+  /** Whether three dots were given: the changes on head since the merge base. */
   readonly isSinceMergeBase: boolean;
 }
 
-/** Reads `base...head` or `base..head`. An omitted side is HEAD.
- * @returns null: there are no dots */
+/**
+ * Parses `base...head` or `base..head`. An omitted side is HEAD.
+ * @returns null: there are no dots
+ */
 export function parseRange(range: string): Range | null {
   // No name of a ref has two dots.
   const at = range.indexOf("..");
@@ -35,16 +37,20 @@ export interface Foreign extends ForeignBranch {
   readonly client: RepositoryClient;
 }
 
-/** How a repository of the same family is opened: the registry, and the entry of the repository
- * whose family it is. */
+/**
+ * The means to open a repository of the same family: the registry, and the entry of the repository
+ * itself.
+ */
 export interface Family {
   readonly registry: RepositoryRegistry;
   entry(): Promise<RepositoryEntry>;
 }
 
-/** Opens the repository that a name has before a colon.
- * @returns null: it is a revision of the repository itself
- * @throws GitError "not-found", "ambiguous" */
+/**
+ * Opens the repository that a name has before a colon.
+ * @returns null: the name is a revision of the repository itself
+ * @throws GitError "not-found", "ambiguous"
+ */
 export async function openForeign(family: Family, name: string): Promise<Foreign | null> {
   const { owner, name: repository = null, branch } = FOREIGN.exec(name)?.groups ?? {};
   if (owner === undefined || branch === undefined) return null;
@@ -57,20 +63,22 @@ export async function openForeign(family: Family, name: string): Promise<Foreign
   return { entry, client, repository: entry.id, branch };
 }
 
-/** How two sides relate. */
+/** The relation of two sides. */
 export interface Relation extends Comparison {
-  /** Head's commits are those that these do not reach; ids in hex. */
+  /** Ids in hex. Head's own commits are those that these commits do not reach. */
   readonly bases: readonly string[];
-  /** Has head and all that it shares with base. */
+  /** The repository that has head and everything that head shares with base. */
   readonly repository: RepositoryClient;
   readonly foreign: { readonly base: Foreign | null; readonly head: Foreign | null };
 }
 
-/** Finds how two sides relate.
- * @param ids of the two commits in hex, on further pages: the names may have moved; null: the names
- * say
+/**
+ * Finds how two sides relate.
+ * @param ids of the two commits in hex, for further pages, since the names may have moved; null:
+ *   resolve the names
  * @throws GitError as `openForeign` and the calls; "invalid" when two repositories are compared
- * without a merge base */
+ *   without a merge base
+ */
 export async function relate(
   local: RepositoryClient,
   family: Family,

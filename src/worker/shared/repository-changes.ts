@@ -1,4 +1,4 @@
-// How repositories are found, made, forked and changed, for the API and the pages.
+// Finds, creates, forks and changes repositories, for the API and the pages.
 import { encodeText } from "../../base/format/byte-string.ts";
 import { GitError } from "../../base/format/errors.ts";
 import { foldRepositoryName, parseRepositoryName, type RepositoryName } from "../../base/format/repository-name.ts";
@@ -10,7 +10,7 @@ import type { RepositoryClient } from "../../contract/calls.ts";
 interface WantedFork extends RepositoryName, RepositoryDetails {
   /** Byte strings, without `refs/heads/`; null: all refs. */
   readonly branches: readonly string[] | null;
-  /** Ms since 1970; null: it stays. */
+  /** Ms since 1970; null: the fork does not expire. */
   readonly expiresMs: number | null;
 }
 
@@ -26,9 +26,11 @@ export async function readEntry(
   return entry;
 }
 
-/** Makes an empty repository.
+/**
+ * Creates an empty repository.
  * @param defaultBranch without `refs/heads/`, byte string
- * @throws GitError "conflict" or "invalid" for the field `name`, and as `RepositoryRegistry` */
+ * @throws GitError "conflict" or "invalid" for the field `name`, and as `RepositoryRegistry`
+ */
 export async function createRepository(
   registry: RepositoryRegistry,
   asked: RepositoryName,
@@ -40,8 +42,10 @@ export async function createRepository(
   return readEntry(registry, asked.owner, asked.name);
 }
 
-/** Makes a fork.
- * @throws GitError as `createRepository`, "invalid" for the field `visibility` */
+/**
+ * Creates a fork.
+ * @throws GitError as `createRepository`, "invalid" for the field `visibility`
+ */
 export async function forkRepository(
   registry: RepositoryRegistry,
   parent: RepositoryEntry,
@@ -56,10 +60,12 @@ export async function forkRepository(
   return readEntry(registry, owner, name);
 }
 
-/** Changes or renames a repository.
- * @param client opened for its admin
+/**
+ * Changes or renames a repository.
+ * @param client opened with the right of an admin
  * @param change with `defaultBranch` as text
- * @throws GitError "invalid" or "conflict" with the field, and as `RepositoryRegistry` */
+ * @throws GitError "invalid" or "conflict" with the field, and as `RepositoryRegistry`
+ */
 export async function changeRepository(
   { registry, demand }: Pick<Deployment, "registry" | "demand">,
   client: RepositoryClient,
@@ -68,14 +74,14 @@ export async function changeRepository(
 ): Promise<RepositoryEntry> {
   const branch = defaultBranch === undefined ? null : encodeText(defaultBranch);
   const named = { owner: change.owner ?? entry.owner, name: change.name ?? entry.name };
-  // Checked before anything reveals whether the name is taken: callers without a right to the owner
-  // must not learn the names of its repositories.
+  // Checked before the answer can reveal whether the name is taken: callers without a right to the
+  // owner must not learn the names of its repositories.
   if (foldRepositoryName(named) !== foldRepositoryName(entry)) {
-    // Needs admin, so that whoever moves a repository to another owner can also move it back.
+    // Needs admin, so that a caller who moves a repository to another owner can also move it back.
     const isGiven = named.owner.toLowerCase() !== entry.owner.toLowerCase();
     await demand(isGiven ? "admin" : "write", named.owner);
   }
-  // Checks that may fail come first.
+  // The checks that may fail come first.
   if (branch !== null) await client.checkDefaultBranch(branch);
   const outcome = await registry.update(entry, change);
   if (outcome === null) throw notFound();
@@ -85,7 +91,7 @@ export async function changeRepository(
   return { ...outcome.entry, ...(branch !== null && { defaultBranch: branch }) };
 }
 
-/** Has the repository's event log tell of a new name or visibility. */
+/** Records a new name or visibility in the repository's event log. */
 async function noteChange(client: RepositoryClient, before: RepositoryEntry, after: RepositoryEntry): Promise<void> {
   const nameOf = ({ owner, name }: RepositoryName): string => `${owner}/${name}`;
   if (nameOf(before) !== nameOf(after))
@@ -94,12 +100,12 @@ async function noteChange(client: RepositoryClient, before: RepositoryEntry, aft
     await client.noteRepositoryChange({ action: after.visibility === "public" ? "published" : "hidden" });
 }
 
-/** The error for a repository that is not there. */
+/** The error for a missing repository. */
 export function notFound(): GitError {
   return new GitError("not-found", { subject: "repository" });
 }
 
-/** The error for a name that is refused. */
+/** The error for a refused name. */
 function nameError(asked: RepositoryName, refusal: NameRefusal): GitError {
   if (refusal.kind === "held") {
     const reason = "another repository had it a moment ago";
