@@ -12,7 +12,7 @@ export interface ArchiveEntry {
   /** Byte string, with the archive's prefix. A directory's path ends in "/". */
   readonly path: string;
   readonly mode: number;
-  /** Hex; of an LFS object, its own. */
+  /** Hex; for an LFS object, the id of that object. */
   readonly oid: string;
   /** Bytes of `content`. */
   readonly sizeBytes: number;
@@ -27,21 +27,21 @@ export interface ArchiveEntry {
 interface ArchiveSource {
   /** The commit's time in seconds. Every entry gets it. */
   readonly timeSeconds: number;
-  /** Ids in hex: the commit and its tree. */
+  /** Hex. */
   readonly commit: string;
   readonly tree: string;
-  /** Byte string put before all paths. */
+  /** Byte string prepended to all paths. */
   readonly prefix: string;
   readonly files: AsyncIterable<PlannedFile>;
   readonly openLfs: (object: StoredLfsObject) => Promise<ReadableStream<Uint8Array>>;
 }
 
-/** An archive being made. Each entry is read when it is requested. */
+/** An archive whose entries are read one by one, as they are requested. */
 export interface Archive extends Pick<ArchiveSource, "timeSeconds" | "commit"> {
   readonly entries: AsyncIterable<ArchiveEntry>;
 }
 
-/** What an entry counts for in addition to its path. */
+/** Bytes that an entry counts for, in addition to its path. */
 const ENTRY_BYTES = 64;
 
 /** The cost of an empty directory, in left-out files. */
@@ -49,8 +49,10 @@ const FILES_PER_DIRECTORY = 5;
 
 const NOTHING = { sizeBytes: 0, target: "", content: [] };
 
-/** Opens an archive at its first file. Until then a failure can still be an error response.
- * @throws GitError as `archiveEntries` */
+/**
+ * Opens an archive and reads its first file. Until then a failure can still be an error response.
+ * @throws GitError as `archiveEntries`
+ */
 export async function openArchive(source: ArchiveSource): Promise<Archive> {
   const { timeSeconds, commit, tree, prefix } = source;
   const entries = archiveEntries(source);
@@ -64,13 +66,15 @@ export async function openArchive(source: ArchiveSource): Promise<Archive> {
   return { timeSeconds, commit, entries: all() };
 }
 
-/** Yields what git puts into an archive, in its order. A directory is included once a file in it is
- * met, even if that file is left out. A submodule is an empty directory.
+/**
+ * Yields the entries that git puts into an archive, in git's order. A directory is included once a
+ * file in it is met, even if that file is left out. A submodule is an empty directory.
  * @throws GitError "too-large" when there are too many paths, or too many consecutive ones are left
- * out
- * @see git's archive.c: write_archive_entries() */
+ *   out
+ * @see git's archive.c: write_archive_entries()
+ */
 async function* archiveEntries({ prefix, files, openLfs }: ArchiveSource): AsyncGenerator<ArchiveEntry, void, void> {
-  /** Directories in which no file was met so far, each inside the one before it. */
+  /** Directories in which no file was met so far; each is inside the previous one. */
   let waiting: ArchiveEntry[] = [];
   let pathBytes = 0;
   /** Paths left out since the last one that was included. */
@@ -80,7 +84,7 @@ async function* archiveEntries({ prefix, files, openLfs }: ArchiveSource): Async
     checkLimit("an archive's paths (bytes)", MAX_ARCHIVE_PATH_BYTES, pathBytes);
     const path = prefix + file.path;
     const { mode, oid } = file;
-    // Each is inside the ones before it, so a path in the last one is in all of them.
+    // Each directory is inside the previous ones, so a path in the last one is in all of them.
     while (waiting.length > 0 && !path.startsWith(waiting.at(-1)!.path)) waiting.pop();
     omitted += path.endsWith("/") ? FILES_PER_DIRECTORY : 1;
     checkLimit("consecutive paths that an archive leaves out", MAX_OMITTED_PATHS, omitted);
@@ -106,14 +110,14 @@ async function toEntry(path: string, file: PlannedFile): Promise<ArchiveEntry> {
   const plain: ArchiveEntry = { path, mode, oid, sizeBytes, target: "", content: readPieces(file) };
   if (conversion === 0) return plain;
   const isExpanded = (conversion & CONVERT.subst) !== 0 && sizeBytes <= MAX_SUBST_BYTES && subst !== null;
-  // A large file stays in pieces if nothing else is changed.
+  // A large file stays in pieces if no other conversion applies.
   if (conversion === CONVERT.subst && !isExpanded) return plain;
   const own = convertFile(await readWhole(file), conversion, oid);
   const converted = isExpanded ? expandFormats(own, subst) : own;
   return { path, mode, oid, sizeBytes: converted.length, target: "", content: [converted] };
 }
 
-/** A file with the content of the LFS object that its blob names, as it is. */
+/** Replaces the blob of a pointer file by its LFS object, unconverted. */
 function toLfsEntry(
   path: string,
   { mode }: PlannedFile,
@@ -129,11 +133,13 @@ function toLfsEntry(
 
 const DEL = 127;
 
-/** Changes a file's content as git does at checkout.
+/**
+ * Converts a file's content as git does at checkout.
  * @param conversion bits of `CONVERT`
  * @param oid of the file, hex
  * @see gitattributes(5) "Checking-out and checking-in", git's convert.c:
- * convert_to_working_tree_ca_internal() */
+ *   convert_to_working_tree_ca_internal()
+ */
 function convertFile(content: Uint8Array, conversion: number, oid: string): Uint8Array {
   const identified = (conversion & CONVERT.ident) === 0 ? content : expandIdent(content, oid);
   if ((conversion & (CONVERT.crlf | CONVERT.autoCrlf)) === 0) return identified;
@@ -152,7 +158,7 @@ function convertFile(content: Uint8Array, conversion: number, oid: string): Uint
 
 /** @see git's convert.c: ident_to_worktree() */
 function expandIdent(content: Uint8Array, oid: string): Uint8Array {
-  // An `$Id$` that another system expanded, or that contains foreign text, stays.
+  // An `$Id$` that another system expanded, or that contains other text, stays.
   const expanded = toByteString(content).replace(/\$Id(?:\$|:([^$\n]*)\$)/g, (whole, inner: string | undefined) => {
     const isForeign = inner !== undefined && inner.indexOf(" ", 1) >= 0 && inner.indexOf(" ", 1) < inner.length - 1;
     return isForeign ? whole : `$Id: ${oid} $`;

@@ -14,19 +14,23 @@ import { type BlobPlan, type WrittenFile, isStreamed } from "../../contract/file
 import { type EntrySource, streamEntry } from "../../base/bytes/entry-stream.ts";
 import { gatherEntries } from "../../base/bytes/entry-window.ts";
 
-/** A response that holds a larger blob (bytes) in memory reserves memory for it, and waits this
- * long (ms) for the reservation. */
+/**
+ * A response that holds a blob of more bytes in memory reserves memory for it, and waits this long
+ * (ms) for the reservation.
+ */
 const HELD_BYTES = 1024 * 1024;
 const HELD_WAIT_MS = 30_000;
 
-/** The blob, and its stored form. */
+/** Copies held in memory: the blob and its stored form. */
 const HELD_COPIES = 2;
 
-/** Bytes of it that are passed on at once. */
+/** Bytes of a held blob that are passed on at once. */
 const HELD_PIECE_BYTES = 128 * 1024;
 
-/** Reads blobs in the Worker, from the places that the object named. One reader per request;
- * `finish` logs what it did. */
+/**
+ * Reads blobs in the Worker, from the places that the object named. Each request has one reader;
+ * `finish` logs what it did.
+ */
 export class BlobReader {
   readonly #reading: Reading;
   readonly #store: ChunkStore;
@@ -43,10 +47,12 @@ export class BlobReader {
     this.#store = reading.openChunks(this.#operations);
   }
 
-  /** Opens the blobs of a plan. All but the large ones are read now, in their stored form.
+  /**
+   * Opens the blobs of a plan. All except the large ones are read now, in their stored form.
    * @param sizes of the blobs, bytes
    * @throws GitError "storage-failed", "unavailable" when other requests use the memory that a
-   * single large blob needs */
+   *   single large blob needs
+   */
   async open(plan: BlobPlan, sizes: readonly number[]): Promise<OpenBlobs> {
     const { chains, rows } = plan;
     if (rows.length === 1 && sizes[0]! > HELD_BYTES && !isStreamed(chainBase(chains, rows[0]!), sizes[0]!))
@@ -62,17 +68,19 @@ export class BlobReader {
     return new OpenBlobs(plan, sizes, new DeltaChains(gathered, this.#store, codec), { store: this.#store, codec });
   }
 
-  /** Opens a file that a worktree has written, as the bucket's own stream: no code runs per piece.
-   * @param sizeBytes of all of it
+  /**
+   * Opens a materialized file as the bucket's own stream: no code runs per piece.
+   * @param sizeBytes of the whole file
    * @param length at least 1
-   * @returns null when it is missing or another version */
+   * @returns null when the file is missing or another version
+   */
   openWritten(
     { key, etag }: WrittenFile,
     sizeBytes: number,
     { start, length }: ByteRange,
   ): Promise<ReadableStream<Uint8Array> | null> {
     const open = (from: number, bytes: number) => this.#store.openFile(key, etag, from, bytes);
-    // One that no single request can have written is in parts.
+    // A file larger than one request can write was stored in parts.
     return sizeBytes > MAX_PUT_BYTES ? openInWindows<null>(open, start, length) : open(start, length);
   }
 
@@ -86,13 +94,15 @@ export class BlobReader {
     this.#sentBytes += bytes;
   }
 
-  /** Whether the opened blob is a large one held whole in memory. Then `finish` must follow when
-   * the client has taken it. */
+  /**
+   * Whether the opened blob is a large one held whole in memory. If so, call `finish` when the
+   * client has taken it.
+   */
   get isHeld(): boolean {
     return this.#lease !== null;
   }
 
-  /** Yields such a blob in pieces, as fast as the client takes them. */
+  /** Yields a held blob in pieces, as fast as the client takes them. */
   async *hold(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, void> {
     for (let at = 0; at < bytes.length; at += HELD_PIECE_BYTES) {
       this.#lease?.renew();
@@ -100,7 +110,7 @@ export class BlobReader {
     }
   }
 
-  /** Logs what was done. @param complete whether the client got everything */
+  /** Logs what the reader did. @param complete whether the client got everything */
   finish(complete: boolean): void {
     this.#lease?.free();
     const operations = { ...this.#operations };
@@ -129,14 +139,18 @@ export class OpenBlobs {
     return isStreamed(chainBase(this.#plan.chains, this.#plan.rows[i]!), this.#sizes[i]!);
   }
 
-  /** Reads a blob whole that is not read in pieces. The bytes are shared and must not be changed.
-   * @throws GitError "corrupt-pack", "corrupt-delta" */
+  /**
+   * Reads a whole blob, unless it is read in pieces. The bytes are shared and must not be changed.
+   * @throws GitError "corrupt-pack", "corrupt-delta"
+   */
   async read(i: number): Promise<Uint8Array> {
     return (await this.#chains.resolve(this.#plan.rows[i]!)).bytes;
   }
 
-  /** Reads a blob into a buffer that is reused: the bytes are valid only until the next call.
-   * @throws GitError as `read` */
+  /**
+   * Reads a blob into a reused buffer: the bytes are valid only until the next call.
+   * @throws GitError as `read`
+   */
   async lend(i: number): Promise<Uint8Array> {
     return (await this.#chains.lend(this.#plan.rows[i]!)).bytes;
   }
@@ -153,9 +167,11 @@ export class OpenBlobs {
   }
 }
 
-/** Reads bytes of an LFS object, as the bucket's own stream. Runs in the Worker.
+/**
+ * Reads bytes of an LFS object as the bucket's own stream. Runs in the Worker.
  * @returns null: the range is empty
- * @throws GitError "storage-failed" */
+ * @throws GitError "storage-failed"
+ */
 export async function readLfsObject(
   { key }: StoredLfsObject,
   { start, length }: ByteRange,
@@ -164,20 +180,22 @@ export async function readLfsObject(
   return length === 0 ? null : reading.openChunks(newChunkCounters()).open(key, start, length);
 }
 
-/** The LFS object that a file is a pointer to, which must be there.
+/**
+ * Returns the LFS object that a pointer file names.
  * @param path byte string, of the file
- * @throws GitError "not-found" */
+ * @throws GitError "not-found" when the object is not stored
+ */
 export function requireStored({ oid, sizeBytes, key }: NamedLfsObject, path: string): StoredLfsObject {
   if (key !== null) return { oid, sizeBytes, key };
   const reason = `${decodeText(path)} names ${oid}, which was not sent: git lfs push --all`;
   throw new GitError("not-found", { what: "LFS object", reason });
 }
 
-/** What the Worker needs to read stored bytes. The object only says where they are stored. */
+/** The Worker's means to read stored bytes. The object only says where they are stored. */
 export interface Reading {
   /** Opens the chunk store, which counts its operations in `counters`. */
   openChunks(counters: ChunkCounters): ChunkStore;
-  /** Records what was done, and its cost. */
+  /** Records an event and its cost. */
   observe(event: RepositoryEvent): void;
   readonly codec: Codec;
 }

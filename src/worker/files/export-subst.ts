@@ -5,10 +5,12 @@ import { MAX_SUBST_BYTES } from "../../base/format/limits.ts";
 import { toHex } from "../../base/format/oid.ts";
 import type { ArchivedCommit } from "../../contract/files.ts";
 
-/** Expands each `$Format:…$` of a file, as `git archive` does where `export-subst` is set. A mark
- * stays as it is if any placeholder in it is none of `PLACEHOLDERS`; so do all marks of a file that
- * would grow by more than `MAX_SUBST_BYTES`.
- * @see gitattributes(5) "export-subst", git's archive.c: format_subst() */
+/**
+ * Expands each `$Format:…$` of a file, as `git archive` does where `export-subst` is set. A mark
+ * with an unsupported placeholder stays as it is; so do all marks of a file that would grow by more
+ * than `MAX_SUBST_BYTES`.
+ * @see gitattributes(5) "export-subst", git's archive.c: format_subst()
+ */
 export function expandFormats(content: Uint8Array, archived: ArchivedCommit): Uint8Array {
   const text = toByteString(content);
   if (!text.includes("$Format:")) return content;
@@ -22,16 +24,18 @@ export function expandFormats(content: Uint8Array, archived: ArchivedCommit): Ui
   return grownBytes > MAX_SUBST_BYTES ? content : fromByteString(expanded);
 }
 
-/** A placeholder, of those that the commit alone determines. Not among them are `%d`, `%D` and
- * `%(describe)`, which change with the refs; `%ar`, with the time; `%aN`, with the mailmap of HEAD;
- * notes, signatures, trailers, colors and padding. */
+/**
+ * A placeholder that the commit alone determines. `%d`, `%D` and `%(describe)` are not among them,
+ * since they change with the refs; nor `%ar`, which changes with the time; nor `%aN`, which depends
+ * on the mailmap of HEAD; nor notes, signatures, trailers, colors and padding.
+ */
 const PLACEHOLDER = /%(?:([HhTtPpesfbBn%])|([ac])([neldDtiIs])|x([0-9a-fA-F]{2}))|%/g;
 
 class CommitValues {
   readonly #archived: ArchivedCommit;
   readonly #commit: Commit;
   readonly #message: string;
-  /** What follows the subject. */
+  /** The message after its subject. */
   readonly #body: string;
   readonly #subject: string;
 
@@ -105,11 +109,11 @@ function personField({ name, email, timeSeconds, zone }: Ident, field: string): 
   if (field === "n") return name;
   if (field === "e") return email;
   if (field === "l") return email.split("@", 1)[0]!;
-  // A larger one was written with digits that a number does not hold.
+  // A larger value was written with digits that a number cannot hold.
   if (field === "t") return timeSeconds < Number.MAX_SAFE_INTEGER ? `${timeSeconds}` : null;
   // Git shows years above 9999, which ISO 8601 does not have.
   if (timeSeconds > LAST_SECONDS) return null;
-  // Of others git shows something that nobody means.
+  // For other zones git shows a meaningless time.
   if (!/^[+-](?:[01]\d|2[0-3])[0-5]\d$/.test(zone)) return null;
   const iso = toIsoDate(timeSeconds, zone);
   const [date, time] = [iso.slice(0, 10), iso.slice(11, 19)];
@@ -124,7 +128,7 @@ function personField({ name, email, timeSeconds, zone }: Ident, field: string): 
     case "i":
       return `${date} ${time} ${zone}`;
     case "I":
-      // As git from 2.45 on; older ones write +00:00.
+      // As git since 2.45; older versions write +00:00.
       return `${date}T${time}${Number(zone) === 0 ? "Z" : iso.slice(19)}`;
     default:
       return date;

@@ -5,65 +5,69 @@ import type { LinePattern } from "./line-pattern.ts";
 import { type PlannedFile, readWhole } from "./planned-files.ts";
 import { readLine, readWindows, skipLines, skipLinesBack } from "./text-windows.ts";
 
-/** Larger files (bytes) are not searched. */
+/** Size of the largest file that is searched, in bytes. */
 const MAX_FILE_BYTES = 32 * 1024 * 1024;
 
-/** Bytes and files that one request searches, and steps of its pattern: a second of work. Then the
- * response says where to continue. What a search achieves must not depend on what else the machine
- * does, so the clock ends it only where the store is slow. */
+/**
+ * Work limits of one request: bytes, files and steps of the pattern, about a second in all. Beyond
+ * them the response says where to continue. The clock ends a search only where the store is slow,
+ * so that its result does not depend on the machine's load.
+ */
 const MAX_BYTES = 32 * 1024 * 1024;
 const MAX_FILES = 10_000;
 const MAX_STEPS = 20_000_000;
 const LONGEST_MS = 10_000;
 
-/** Characters of a line that are searched, and that are shown. */
+/** Characters of a line that are searched, and characters that are shown. */
 const MAX_LINE_CHARS = 256 * 1024;
 const SHOWN_CHARS = 1_000;
 
-/** Steps of the pattern between which other requests run: 100 ms for the worst pattern. */
+/** Steps of the pattern between pauses for other requests: 100 ms for the worst pattern. */
 const SLICE_STEPS = 2_000_000;
 
 /** A line with a match. */
 export interface GrepMatch {
   /** Byte string. */
   readonly path: string;
-  /** Of the file, hex. */
+  /** Id of the file, hex. */
   readonly oid: string;
   /** From 1. */
   readonly line: number;
-  /** From 1, in UTF-16 units: the beginning of the first match. */
+  /** Start of the first match, from 1, in UTF-16 units. */
   readonly column: number;
-  /** Lines are cut at `SHOWN_CHARS`. */
+  /** Cut at `SHOWN_CHARS`. */
   readonly text: string;
-  /** Lines before and after it. */
+  /** Lines before and after the match. */
   readonly before: readonly string[];
   readonly after: readonly string[];
 }
 
-/** Where a search continues. */
+/** The place where a search continues. */
 export interface GrepPlace {
-  /** Byte string: the last file that was searched completely, "" for none. */
+  /** Byte string: the last file that was searched completely; "": none. */
   readonly after: string;
-  /** The last line searched in the file after it; 0 for none. */
+  /** Number of lines already searched in the file that follows `after`; 0: none. */
   readonly line: number;
 }
 
 /** The result of a search. */
 export interface GrepResult {
   readonly matches: GrepMatch[];
-  /** Where to continue; null: everything was searched. */
+  /** The place to continue at; null: everything was searched. */
   readonly next: GrepPlace | null;
   readonly searched: { files: number; bytes: number };
-  /** Byte strings: files left out as too large. */
+  /** Byte strings: paths of files too large to search. */
   readonly skipped: string[];
 }
 
-/** Searches files line by line, without binary ones, until all are searched, enough matches are
+/**
+ * Searches files line by line, without binary ones, until all are searched, enough matches are
  * found, or the work limit is reached.
  * @param from where the previous search ended; `files` are those after it
  * @param context lines shown before and after a match
- * @throws GitError as finding the first file does, "storage-failed"
- * @see git-grep(1) -n --column -I */
+ * @throws GitError as reading the first of `files`, "storage-failed"
+ * @see git-grep(1) -n --column -I
+ */
 export async function grepFiles(
   files: AsyncIterable<PlannedFile>,
   pattern: LinePattern,
@@ -102,16 +106,19 @@ export async function grepFiles(
   try {
     return { ...result, next: await searchAll() };
   } catch (error) {
-    // If the limit is hit later, return what was found: the next request then reports the error.
+    // If a limit was hit after the first file, the response returns the matches so far; the next
+    // request then reports the error.
     if (!isGitError(error, "too-large") || result.searched.files === 0) throw error;
     return { ...result, next: place };
   }
 }
 
-/** @param done lines that are not searched again
- * @param found called for each match with the line's index, where it begins (bytes) and the column;
- * returns whether to continue
- * @returns how many lines are done; null: all */
+/**
+ * @param done lines that are already searched
+ * @param found called for each match with the line's index, its offset in bytes and the match's
+ *   column; returns whether to continue
+ * @returns the number of searched lines; null: all
+ */
 async function searchLines(
   content: Uint8Array,
   pattern: LinePattern,
@@ -121,7 +128,7 @@ async function searchLines(
 ): Promise<number | null> {
   let sliceEnd = pattern.steps + SLICE_STEPS;
   for (const { lines, first, start, end } of readWindows(content, done)) {
-    // Index and offset of the last match in the window, at first those of its first line.
+    // Index and offset of the last match in the window; at first those of the window's first line.
     let [known, at] = [0, start];
     for (const [i, line] of lines.entries()) {
       const column = pattern.find(line.length > MAX_LINE_CHARS ? line.slice(0, MAX_LINE_CHARS) : line);

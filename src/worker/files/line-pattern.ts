@@ -1,18 +1,20 @@
 import { RE2JS, RE2JSException } from "re2js";
 import { GitError } from "../../base/format/errors.ts";
 
-/** The most instructions of a compiled pattern. Each may cost a step per character. */
+/** Maximum number of instructions of a compiled pattern. Each may cost a step per character. */
 const MAX_PROGRAM_SIZE = 5_000;
 
-/** The most instructions times characters that locating a match in one line may cost, at about 60
- * ns each. */
+/**
+ * Maximum cost of locating a match in one line, in instructions times characters, at about 60 ns
+ * each.
+ */
 const MAX_LINE_STEPS = 16_000_000;
 
 const WORD = /[A-Za-z0-9_]/;
 
-/** How lines are matched. */
+/** Options for matching lines. */
 interface PatternOptions {
-  /** RE2's syntax, or with `fixed` literal text. */
+  /** RE2 syntax, or literal text if `fixed`. */
   readonly pattern: string;
   readonly fixed: boolean;
   readonly ignoreCase: boolean;
@@ -20,24 +22,28 @@ interface PatternOptions {
   readonly word: boolean;
 }
 
-/** Where a match is, in UTF-16 units from 0. */
+/** The range of a match, in UTF-16 units from 0. */
 interface LineMatch {
   readonly start: number;
   readonly end: number;
 }
 
-/** A pattern for one line at a time. Its time is proportional to the line's length times its own,
- * and at most `MAX_LINE_STEPS`: a pattern of 64 instructions sees lines of 256 KiB to their ends,
- * one of 5,000 sees 3,200 characters.
- * @see https://github.com/google/re2/wiki/Syntax */
+/**
+ * A pattern matched against one line at a time. Its time is proportional to the line's length times
+ * the pattern's, and at most `MAX_LINE_STEPS`: a pattern of 64 instructions searches lines of 256
+ * KiB completely, one of 5,000 searches 3,200 characters.
+ * @see https://github.com/google/re2/wiki/Syntax
+ */
 export class LinePattern {
   readonly #regex: RE2JS;
   readonly #word: boolean;
   readonly #programSize: number;
   #steps = 0;
 
-  /** @throws GitError "invalid" when it cannot be parsed, "too-large" when it compiles to too many
-   * instructions */
+  /**
+   * @throws GitError "invalid" when the pattern cannot be parsed, "too-large" when it compiles to
+   *   too many instructions
+   */
   constructor({ pattern, fixed, ignoreCase, word }: PatternOptions) {
     const flags = (ignoreCase ? RE2JS.CASE_INSENSITIVE : 0) | RE2JS.LONGEST_MATCH;
     try {
@@ -58,9 +64,11 @@ export class LinePattern {
     return this.#steps;
   }
 
-  /** Finds the first match in a line. Only the beginning of a line that is too long for the pattern
-   * is searched.
-   * @returns where the match begins, −1: none */
+  /**
+   * Finds the first match in a line. Only the beginning of a line is searched if the line is too
+   * long for the pattern.
+   * @returns the start of the match; −1: none
+   */
   find(whole: string): number {
     // Testing alone is several times faster than locating a match, whatever the pattern.
     this.#steps += whole.length;
@@ -69,8 +77,10 @@ export class LinePattern {
     return -1;
   }
 
-  /** The matches in a line, one after the other, as far as `find` would look.
-   * @param most how many at most */
+  /**
+   * Finds the successive matches in a line, in the part that `find` searches.
+   * @param most maximum number of matches
+   */
   ranges(whole: string, most: number): LineMatch[] {
     const found: LineMatch[] = [];
     for (const match of this.#matches(whole)) if (match.end > match.start && found.push(match) === most) break;
@@ -82,7 +92,7 @@ export class LinePattern {
     const matcher = this.#regex.matcher(line);
     const endSteps = this.#steps + MAX_LINE_STEPS;
     for (let from = 0; from <= line.length && this.#steps <= endSteps;) {
-      // The matcher may look at the whole rest of the line, whatever it finds.
+      // The matcher may read the whole rest of the line, whatever it finds.
       this.#steps += (line.length - from) * this.#programSize;
       if (!matcher.find(from)) break;
       const start = matcher.start();
@@ -92,7 +102,7 @@ export class LinePattern {
         from = Math.max(end, start + 1);
         continue;
       }
-      // As git does: continue where the next word begins.
+      // Continues at the next word, as git does.
       for (from = start + 1; from < line.length && isWord(line, from - 1);) from++;
       if (from === line.length) break;
     }

@@ -14,21 +14,22 @@ export interface PlannedFile {
   readonly sizeBytes: number;
   /** Bits of `CONVERT`. */
   readonly conversion: number;
-  /** What placeholders stand for; null: they stay. */
+  /** Values of the placeholders; null: the placeholders stay. */
   readonly subst: ArchivedCommit | null;
-  /** Its index among the blobs; −1: not a blob. */
+  /** Index among the blobs; −1: not a blob. */
   readonly blob: ObjectNumber;
-  /** The blobs of its window. */
+  /** The blobs of the file's window. */
   readonly blobs: OpenBlobs;
-  /** The LFS object whose content it has instead of its blob's; null: it has its own. */
+  /** The LFS object that replaces the blob's content; null: the content is the blob's. */
   readonly lfs: StoredLfsObject | null;
 }
 
-/** Reads planned files window by window, in their order. A window's bytes are read when its first
- * file is requested.
+/**
+ * Reads planned files window by window, in order. A window's bytes are read when its first file is
+ * requested.
  * @param first the first window @param planNext requests the window after a path
- * @throws GitError as `planNext`, "storage-failed", "not-found" when a file's LFS object is not
- * there */
+ * @throws GitError as `planNext`, "storage-failed", "not-found" when a file's LFS object is missing
+ */
 export async function* readPlanned(
   first: FilesPlan,
   planNext: (after: string) => Promise<FilesPlan>,
@@ -61,15 +62,17 @@ export async function* readPlanned(
   }
 }
 
-/** The content of a file, piece by piece. Pieces must not be changed; each is valid only until the
+/**
+ * Yields a file's content piece by piece. Pieces must not be changed; each is valid only until the
  * next piece or file is requested.
- * @throws GitError "storage-failed", "corrupt-pack" */
+ * @throws GitError "storage-failed", "corrupt-pack"
+ */
 export async function* readPieces({ blob, blobs }: PlannedFile): AsyncGenerator<Uint8Array, void, void> {
   if (blobs.isStreamed(blob)) yield* await blobs.stream(blob);
   else yield await blobs.lend(blob);
 }
 
-/** The content of a file, whole, until the next one is asked for. */
+/** Reads a file's whole content, which is valid until the next file is requested. */
 export async function readWhole({ blob, blobs, sizeBytes }: PlannedFile): Promise<Uint8Array> {
   if (!blobs.isStreamed(blob)) return blobs.lend(blob);
   const content = new Uint8Array(sizeBytes);

@@ -4,11 +4,13 @@ import { BlobReader, type Reading } from "./blob-reader.ts";
 import type { LocatedBlob, LocatedFile } from "../../contract/files.ts";
 import { streamPieces } from "../../base/bytes/piece-stream.ts";
 
-/** Reads bytes of a file: from the materialized file if there is one, else from the blob. A large
- * blob is inflated piece by piece from its beginning up to the end of the range: deflated bytes
+/**
+ * Reads bytes of a file: from the materialized file if there is one, else from the blob. A large
+ * blob is inflated piece by piece from its beginning to the end of the range, since deflated bytes
  * cannot be entered in the middle. Runs in the Worker.
  * @param locate asks the object for the blob, if the materialized file is missing
- * @throws GitError "storage-failed", "unavailable", "corrupt-pack" */
+ * @throws GitError "storage-failed", "unavailable", "corrupt-pack"
+ */
 export async function readFile(
   file: LocatedFile,
   range: ByteRange,
@@ -37,20 +39,22 @@ export async function readFile(
   const wrongLength = (actual: number): GitError =>
     new GitError("corrupt-pack", { reason: `blob ${file.oid} has ${actual} of ${file.sizeBytes} bytes` });
   const cut = cutStream(await blobs.stream(0), start, length, { wrongLength, onEnd });
-  // Tells the runtime, and so the client, the length.
+  // Declares the length to the runtime, and so to the client.
   return cut.pipeThrough(new FixedLengthStream(length));
 }
 
-/** What to do when a cut stream ends. */
+/** Hooks for the end of a cut stream. */
 interface CutEnd {
-  /** The error to raise when the source has too few bytes. */
+  /** Returns the error for a source with too few bytes. */
   readonly wrongLength: (actual: number) => Error;
-  /** Called once with the number of bytes consumed, however the stream ended. */
+  /** Called once with the number of consumed bytes, however the stream ends. */
   readonly onEnd: (takenBytes: number) => void;
 }
 
-/** The bytes of a stream from `start` on, `length` of them. Earlier bytes are read and dropped,
- * later ones are not read. Pieces are made on demand; one is held. */
+/**
+ * Cuts `length` bytes out of a stream, from `start` on. Earlier bytes are read and dropped, later
+ * ones are not read. Pieces are made on demand; one is held.
+ */
 function cutStream(
   source: ReadableStream<Uint8Array>,
   start: number,

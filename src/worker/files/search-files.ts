@@ -7,23 +7,25 @@ import { readPlanned } from "./planned-files.ts";
 
 /** A search in the files of a commit. */
 interface FileSearch {
-  /** A revision, byte string; to continue, the commit's id. */
+  /** A revision, byte string; for a continued search, the commit's id. */
   readonly ref: string;
   readonly pattern: LinePattern;
-  /** Byte strings: git's `:(glob)` pathspecs; none: all files. */
+  /** Byte strings: git's `:(glob)` pathspecs; empty: all files. */
   readonly globs: readonly string[];
-  /** Where an earlier search ended; null: from the beginning. */
+  /** The end of an earlier search; null: from the beginning. */
   readonly from: GrepPlace | null;
   /** Lines shown before and after a match. */
   readonly context: number;
-  /** Matches at most. */
+  /** Maximum number of matches. */
   readonly limit: number;
 }
 
-/** Searches the files of a commit. Runs in the Worker.
+/**
+ * Searches the files of a commit. Runs in the Worker.
  * @param planFiles asks the object where files are stored
- * @returns with the commit's id in hex
- * @throws GitError as `planFiles` and `grepFiles` */
+ * @returns the result, with the commit's id in hex
+ * @throws GitError as `planFiles` and `grepFiles`
+ */
 export async function searchFiles(
   planFiles: (request: FilesPlanRequest) => Promise<FilesPlan>,
   reading: Reading,

@@ -25,34 +25,40 @@ type ArchiveFormat = keyof typeof ARCHIVE_TYPES;
 
 const FORMATS = ["tar.gz", "tar", "zip"] as const satisfies ArchiveFormat[];
 
-/** Pause after a slow or empty read, doubled each time: a client that has disconnected is noticed
- * only when a byte cannot be sent to it, and for long there may be none to send. Milliseconds. */
+/**
+ * Pause after a slow or empty read, doubled each time, in ms. A client that has disconnected is
+ * noticed only when a byte cannot be sent to it, and for a long time there may be none to send.
+ */
 const REST_MS = 100;
 const MAX_REST_MS = 10_000;
 
-/** What an archive holds. Byte strings. */
+/** The content of an archive. Byte strings. */
 interface ArchiveRequest {
   /** A revision. */
   readonly ref: string;
-  /** Only this file or directory; "": all. */
+  /** The only file or directory to include; "": all. */
   readonly path: string;
   /** Prepended to every path. */
   readonly prefix: string;
-  /** Whether files that are pointers of Git LFS have the content of their objects. */
+  /** Whether pointer files of Git LFS are replaced by the content of their objects. */
   readonly lfs: boolean;
 }
 
-/** An archive that has been planned. */
+/** A planned archive. */
 interface SentArchive {
-  /** Id in hex. */
+  /** Hex. */
   readonly commit: string;
-  /** @throws GitError before the first byte, as far as a fault can be known by then */
+  /**
+   * @throws GitError before the first byte, if the fault shows by then
+   */
   open(format: ArchiveFormat): Promise<ReadableStream<Uint8Array>>;
 }
 
-/** Splits an archive's name into revision and format.
+/**
+ * Splits an archive's name into revision and format.
  * @param name byte string
- * @throws GitError "not-found" unless it ends with a format's extension */
+ * @throws GitError "not-found" unless the name ends with a format's extension
+ */
 export function splitArchiveName(name: string): { ref: string; format: ArchiveFormat } {
   const format = FORMATS.find((one) => name.endsWith(`.${one}`));
   if (format === undefined) {
@@ -61,10 +67,12 @@ export function splitArchiveName(name: string): { ref: string; format: ArchiveFo
   return { ref: name.slice(0, -format.length - 1), format };
 }
 
-/** The file name for saving an archive: byte string without slashes, the ref's kind and the
- * extension.
+/**
+ * The file name under which an archive is saved, without extension: a byte string without slashes
+ * and without the ref's prefix.
  * @param repository its name
- * @param ref byte string */
+ * @param ref byte string
+ */
 export function nameArchive(repository: string, ref: string): string {
   return encodeText(
     `${repository.replace(/\.git$/, "")}-${decodeText(ref.replace(/^refs\/(?:heads|tags)\//, "")).replaceAll("/", "-")}`,
@@ -119,9 +127,11 @@ function makeBody(archive: Archive, format: ArchiveFormat, reader: BlobReader): 
   return streamPieces(format === "tar.gz" ? compressedPieces(tar, "gzip")[Symbol.asyncIterator]() : tar, finish);
 }
 
-/** Makes a tar, byte for byte that of `git archive`. Pieces have any size and must not be changed.
- * @throws GitError as reading the files does; the output is then incomplete
- * @see git-archive(1) */
+/**
+ * Makes a tar with the same bytes as `git archive`. Pieces have any size and must not be changed.
+ * @throws GitError as reading the files; the output is then incomplete
+ * @see git-archive(1)
+ */
 async function* tarArchive({ commit, timeSeconds, entries }: Archive): AsyncGenerator<Uint8Array, void, void> {
   let sizeBytes = 0;
   const counted = (piece: Uint8Array): Uint8Array => {

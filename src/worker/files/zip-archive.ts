@@ -15,15 +15,19 @@ import type { Archive, ArchiveEntry } from "./archive.ts";
 /** Types and permissions of entries, as in a tar. */
 const MODE = { directory: 0o40775, link: 0o120777, executable: 0o100775, file: 0o100664 };
 
-/** Entries of the ZIP's directory that are joined into one buffer: a buffer of its own costs more
- * than the entry. */
+/**
+ * Entries of the ZIP's directory that are joined into one buffer: a separate buffer costs more than
+ * the entry.
+ */
 const ENTRIES_PER_BLOCK = 1_000;
 
-/** Makes a ZIP with what `git archive` puts into one. Its comment is the commit's id. Memory grows
- * with the number of entries, whose directory is at the end: about 100 bytes plus the path for
- * each.
- * @throws GitError as reading the files does; the output is then incomplete
- * @see git-archive(1), APPNOTE.TXT */
+/**
+ * Makes a ZIP with the entries that `git archive` puts into one. Its comment is the commit's id.
+ * Memory grows with the number of entries, whose directory is at the end: about 100 bytes plus the
+ * path for each.
+ * @throws GitError as reading the files; the output is then incomplete
+ * @see git-archive(1), APPNOTE.TXT
+ */
 export async function* zipArchive(archive: Archive): AsyncGenerator<Uint8Array, void, void> {
   const directory: Uint8Array[] = [];
   let open: Uint8Array[] = [];
@@ -49,7 +53,7 @@ export async function* zipArchive(archive: Archive): AsyncGenerator<Uint8Array, 
   yield encodeZipEnd(count, start, position - start, archive.commit);
 }
 
-/** Makes an entry in one go: its header has its sizes. @returns the entry */
+/** Makes an entry from the whole file: its header states its sizes. @returns the entry */
 async function* wholeEntry(file: ArchiveEntry, { timeSeconds }: Archive): AsyncGenerator<Uint8Array, ZipEntry, void> {
   const content = await readAll(file);
   const deflated = content.length === 0 ? content : deflateRawSync(content);
@@ -80,7 +84,7 @@ async function readAll({ content, sizeBytes }: ArchiveEntry): Promise<Uint8Array
   return Buffer.concat(pieces);
 }
 
-/** Makes an entry piece by piece: sizes and checksum follow its content. @returns the entry */
+/** Makes an entry piece by piece: sizes and checksum follow the content. @returns the entry */
 async function* streamEntry(file: ArchiveEntry, { timeSeconds }: Archive): AsyncGenerator<Uint8Array, ZipEntry, void> {
   const { path, sizeBytes } = file;
   const stated = { path, mode: modeOf(file), timeSeconds, isDeflated: true, isStreamed: true, sizeBytes };
@@ -105,7 +109,7 @@ function modeOf({ mode }: ArchiveEntry): number {
   return isExecutable(mode) ? MODE.executable : MODE.file;
 }
 
-/** The same pieces, each passed to `show` on its way. */
+/** Yields the same pieces, and passes each to `show`. */
 async function* see(
   pieces: ArchiveEntry["content"],
   show: (piece: Uint8Array) => void,
@@ -121,16 +125,20 @@ const PIECE_BYTES = 64 * 1024;
 
 const MAKERS = { gzip: createGzip, "deflate-raw": createDeflateRaw };
 
-/** After this many input bytes, the output so far is flushed. A client that has gone is noticed
- * only when a write fails, and highly compressible input would produce no output for long. */
+/**
+ * Input bytes after which the output so far is flushed. A disconnected client is noticed only when
+ * a write fails, and highly compressible input would produce no output for a long time.
+ */
 const FLUSH_BYTES = 4 * 1024 * 1024;
 
 /** Pieces read ahead: each may have a megabyte. */
 const PIECES_AHEAD = 1;
 
-/** Compresses pieces on demand. CompressionStream would accept all its input and buffer what nobody
- * takes.
- * @throws whatever reading the pieces throws */
+/**
+ * Compresses pieces on demand. CompressionStream would accept all its input and buffer the output
+ * without limit.
+ * @throws any error of reading the pieces
+ */
 export function compressedPieces(
   pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   format: keyof typeof MAKERS,
@@ -147,7 +155,8 @@ export function compressedPieces(
       compressor.flush(constants.Z_SYNC_FLUSH);
     }
   };
-  // A failure surfaces where the pieces are consumed. When the consumer stops, the source ends.
+  // A failure surfaces where the pieces are consumed. When the consumer stops, the source is
+  // closed.
   pipeline(Readable.from(copies(), { highWaterMark: PIECES_AHEAD }), compressor, () => undefined);
   return compressor;
 }
