@@ -5,8 +5,10 @@ import { type FetchContext, refusalResponse, unknownRepositoryResponse } from ".
 import { PacketText } from "../../base/http/packet-text.ts";
 import { resultResponse } from "../../base/http/smart-http.ts";
 
-/** Serves the command `bundle-uri`: lists the URLs of bundles.
- * @see gitprotocol-v2(5) */
+/**
+ * Serves the command `bundle-uri`: lists the URLs of bundles.
+ * @see gitprotocol-v2(5)
+ */
 export async function handleBundleUri(readArguments: ReadArguments, { source }: FetchContext): Promise<Response> {
   const refusal = await readArguments((line) => `bundle-uri: unexpected argument: '${line}'`);
   if (refusal !== null) return refusalResponse(refusal);
@@ -20,10 +22,10 @@ function encodeBundles(bundles: readonly StoredBundle[]): Uint8Array {
   packets.bare("bundle.version=1").bare("bundle.mode=all").bare("bundle.heuristic=creationToken");
   for (const bundle of bundles) {
     const id = `bundle.base-${bundle.token}`;
-    // Relative to the URL by which the client reached the repository, so its scheme, host, path and
-    // credentials still apply.
+    // Relative to the URL of the request, so that its scheme, host, path and credentials still
+    // apply.
     packets.bare(`${id}.uri=./bundles/${bundleName(bundle)}`);
-    // In lower case, as git's server writes configuration keys: its client accepts no other
+    // In lower case, as git's server writes configuration keys: git's client accepts no other
     // spelling.
     packets.bare(`${id}.creationtoken=${bundle.token}`);
   }

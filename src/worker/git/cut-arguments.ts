@@ -6,10 +6,12 @@ import { type Deepen, type FetchRequest, INFINITE_DEPTH } from "../../contract/f
 import { OidList } from "./fetch-arguments.ts";
 import type { Refusal } from "./request-lines.ts";
 
-/** The lines of a fetch that say where the client's history is shallow, how deep it shall become,
- * and which objects are filtered out. They are the same in all protocol versions.
+/**
+ * The lines of a fetch about the client's shallow boundary, the wanted depth and the object filter.
+ * They are the same in all protocol versions.
  * @see gitprotocol-pack(5) "Packfile Negotiation", gitprotocol-v2(5) "fetch", git's upload-pack.c:
- * process_deepen() and its like */
+ *   process_deepen() and the functions beside it
+ */
 export class CutArguments {
   readonly #shallows: OidList;
   readonly #maxNots: number;
@@ -23,8 +25,10 @@ export class CutArguments {
     this.#maxNots = maxDeepenNots;
   }
 
-  /** Takes a line.
-   * @returns undefined when it is none of these lines */
+  /**
+   * Accepts a line.
+   * @returns undefined when it is none of these lines
+   */
   accept(line: string): Refusal | undefined {
     const [, keyword, value = ""] = /^(shallow|deepen|deepen-since|deepen-not|filter) (.*)$/s.exec(line) ?? [];
     switch (keyword) {
@@ -49,16 +53,18 @@ export class CutArguments {
     }
   }
 
-  /** The request that the lines make.
-   * @param relative the depth counts from the client's shallow boundary: an argument in protocol
-   * v2, a capability in earlier versions */
+  /**
+   * Builds the request from the lines.
+   * @param relative whether the depth counts from the client's shallow boundary: an argument in
+   *   protocol v2, a capability in earlier versions
+   */
   toRequest(relative: boolean): Pick<FetchRequest, "shallows" | "deepen" | "filter"> {
     return { shallows: this.#shallows.toBytes(), deepen: this.#deepen(relative), filter: this.#filter };
   }
 
   #deepen(relative: boolean): Deepen | null {
     if (this.#depth !== null) {
-      // An infinite depth is the whole history, wherever counting begins.
+      // An infinite depth is the whole history, from any starting point.
       return { kind: relative && this.#depth !== INFINITE_DEPTH ? "relative" : "depth", depth: this.#depth };
     }
     const byRevisions = this.#since !== null || this.#nots.length > 0;
@@ -79,8 +85,10 @@ export class CutArguments {
   }
 }
 
-/** @returns null unless it is a decimal number from 0 to `max`. Git also accepts octal and
- * hexadecimal, which no client sends. */
+/**
+ * Parses a decimal number. Git also accepts octal and hexadecimal, which no client sends.
+ * @returns null unless it is from 0 to `max`
+ */
 function parseCount(text: string, max: number): number | null {
   return /^(?:0|[1-9][0-9]{0,15})$/.test(text) && Number(text) <= max ? Number(text) : null;
 }

@@ -21,7 +21,7 @@ export class OidList {
     return this.#count;
   }
 
-  /** The packed ids, in a buffer of their own: structured cloning copies a whole buffer. */
+  /** Copies the packed ids into a buffer of their own: structured cloning copies a whole buffer. */
   toBytes(): Uint8Array {
     return this.#bytes.slice(0, this.#count * OID_BYTES);
   }

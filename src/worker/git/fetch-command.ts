@@ -68,9 +68,11 @@ const FLAGS = [
   "sideband-all",
 ] as const;
 
-/** Serves the command `fetch`: acknowledgments while negotiating, then the sections before the
+/**
+ * Serves the command `fetch`: acknowledgments during negotiation, then the sections before the
  * pack, and the pack.
- * @see gitprotocol-v2(5) */
+ * @see gitprotocol-v2(5)
+ */
 export async function handleFetch(readArguments: ReadArguments, context: FetchContext): Promise<Response> {
   const args = new FetchArguments(context.limits);
   const refusal = await readArguments((line) => args.accept(line));
@@ -78,8 +80,7 @@ export async function handleFetch(readArguments: ReadArguments, context: FetchCo
   if (refusal !== null) return refuse(refusal);
   const wantsNothing = args.wants.count === 0 && args.wantRefs.size === 0;
   if (wantsNothing && !args.has("wait-for-done")) {
-    // Nothing is wanted, so nothing is sent, as git does. But an unknown repository must not look
-    // empty.
+    // Without wants nothing is sent, as in git. But an unknown repository must not look empty.
     const exists = (await context.source.refs(["HEAD"])) !== null;
     return exists ? resultResponse("git-upload-pack", new Uint8Array(0)) : unknownRepositoryResponse();
   }
@@ -145,7 +146,7 @@ function describePack(
   { shallows }: FetchRequest,
   { shallowUpdate, wantedRefs }: Extract<FetchOutcome, { kind: "negotiated" }>,
 ): void {
-  // As git does: a shallow client gets the section, and an empty one leaves its boundary as it is.
+  // As in git: a shallow client gets the section, and an empty one leaves its boundary unchanged.
   if (shallowUpdate !== null || shallows.length > 0) {
     packets.line("shallow-info");
     if (shallowUpdate !== null) writeShallowLines(packets, shallowUpdate);

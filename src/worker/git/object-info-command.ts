@@ -33,7 +33,7 @@ function encodeInfo(oids: Uint8Array, sizes: Float64Array, wantsSize: boolean): 
   if (wantsSize && sizes.length > 0) packets.bare("size");
   sizes.forEach((size, i) => {
     const hex = toHex(oids, i * OID_BYTES);
-    // A space after the id and no size: the object is unknown.
+    // A space after the id and no size means that the object is unknown.
     if (size < 0) packets.bare(`${hex} `);
     else packets.bare(wantsSize ? `${hex} ${size}` : hex);
   });

@@ -19,26 +19,31 @@ import {
 } from "./pack-response.ts";
 import { resultResponse } from "../../base/http/smart-http.ts";
 
-/** At most this many responses are stored at once per isolate: each takes the memory of one
- * multipart part. */
+/**
+ * Maximum number of responses that an isolate stores at once: each takes the memory of one
+ * multipart part.
+ */
 const STORING = new Semaphore(2, 60_000);
 
-/** How long storing a response waits, so that the client that asked for it gets its first bytes
- * sooner. */
+/** Delay before a response is stored, so that the requesting client gets its first bytes sooner. */
 const STORE_AFTER_MS = 50;
 
-/** Entry bytes, by `responseKey`, of packs made here with undeltified objects, whose size the plan
- * does not know. With a known length an object is stored in one write, otherwise in one write per
- * part. The oldest is dropped first. */
+/**
+ * Entry bytes, by `responseKey`, of packs made here with undeltified objects, whose size the plan
+ * does not know. With a known length an R2 object is stored in one write, otherwise in one write
+ * per part. The oldest entry is dropped first.
+ */
 const entriesBytesMade = new Map<string, number>();
 const MAX_MADE = 512;
 
 /** The header that carries a response's `CacheStatus`. */
 const CACHE_HEADER = "Holdfast-Cache";
 
-/** Answers a fetch whose pack is due. No response waits for another to be stored. What concerns
- * this client only follows the preamble and is never stored.
- * @param preamble packets before the pack */
+/**
+ * Answers a fetch whose pack is due. No response waits for another to be stored. Data for this
+ * client alone follows the preamble and is never stored.
+ * @param preamble packets before the pack
+ */
 export async function deliverPack(
   pack: PackDelivery,
   preamble: Uint8Array,
@@ -61,8 +66,8 @@ export async function deliverPack(
         "shared",
       );
     case "store":
-      // Storing reads the bytes a second time at its own pace, so that a slow client or one that
-      // disconnects does not delay those who wait for the stored response.
+      // Storing reads the bytes a second time at its own pace, so that a slow or disconnected
+      // client does not delay the clients that wait for the stored response.
       context.waitUntil(storeResponse(pack, preamble, context, framing));
       break;
     case "plan":
@@ -71,7 +76,7 @@ export async function deliverPack(
   return respond(packBody(begun, pack.plan, context, framing), "miss");
 }
 
-/** A message for a client that uses a former name and wants progress; else empty. */
+/** A notice of the new name for a client that uses a former one and wants progress; else empty. */
 function noticeBand(context: FetchContext, { bandDataBytes, progress }: PackFraming): Uint8Array {
   const place = progress && bandDataBytes !== null ? context.movedTo() : null;
   if (place === null) return new Uint8Array(0);
@@ -79,7 +84,7 @@ function noticeBand(context: FetchContext, { bandDataBytes, progress }: PackFram
   return Buffer.concat([...encodeSideBand(PROGRESS_BAND, message, bandDataBytes!)]);
 }
 
-/** A maker that records the size of a pack which may be made again and stored. */
+/** Wraps the maker to record the size of a pack that may be made again and stored. */
 function noting({ plan, responseKey }: PlannedPack, context: FetchContext): PackMaker {
   if (responseKey === null || plan.entriesBytes >= 0) return context;
   return {
@@ -93,7 +98,7 @@ function noting({ plan, responseKey }: PlannedPack, context: FetchContext): Pack
   };
 }
 
-/** The body of a response in R2, from byte `start` on. */
+/** Opens the body of a response in R2, from byte `start` on. */
 async function openStored(
   { objectKey, sizeBytes, objectCount, cache }: StoredPack,
   start: number,
@@ -111,10 +116,12 @@ async function openStored(
   return body;
 }
 
-/** The body of a response whose beginning is ready before the rest: it starts at once and continues
- * when the rest is there.
+/**
+ * Joins the beginning of a response, which is ready, with the rest: the body starts at once and
+ * continues when the rest is there.
  * @param open returns the rest, from a given byte of the stored response
- * @returns a stream through which no code runs per piece */
+ * @returns a stream through which no code runs per piece
+ */
 function joinBody(
   { begun: beginning, fromByte }: { readonly begun: Uint8Array; readonly fromByte: number },
   framing: PackFraming,
@@ -141,7 +148,7 @@ function joinBody(
   return readable;
 }
 
-/** What follows the preamble, once the response is stored or its storing was given up. */
+/** Opens the rest of the response, once it is stored or storing it was given up. */
 async function openRest(
   objectKey: string,
   preambleBytes: number,
@@ -163,8 +170,10 @@ async function write(writable: WritableStream<Uint8Array>, bytes: Uint8Array): P
   writer.releaseLock();
 }
 
-/** Makes a response and stores it. If storing fails, the log and the repository are told, and the
- * response is served all the same. */
+/**
+ * Makes a response and stores it. If storing fails, the log and the repository are told, and the
+ * response is still served.
+ */
 async function storeResponse(
   { objectKey, plan, responseKey }: PackDelivery & { readonly kind: "store" },
   preamble: Uint8Array,
@@ -174,7 +183,7 @@ async function storeResponse(
   await new Promise((later) => setTimeout(later, STORE_AFTER_MS));
   const permit = await STORING.acquire();
   const entriesBytes = entriesBytesMade.get(responseKey) ?? plan.entriesBytes;
-  // Used once: if it was wrong, the next response is stored in parts.
+  // Used once: if the size was wrong, the next response is stored in parts.
   entriesBytesMade.delete(responseKey);
   let sizeBytes: number | null = null;
   try {

@@ -20,10 +20,12 @@ import { errorText } from "../../base/http/error-response.ts";
 export interface PackMaker {
   readonly chunks: ChunkStore;
   readonly codec: DeltaCodec;
-  /** Whether what is made is kept and served to other requests. @see streamPack */
+  /** Whether the pack is kept and served to other requests. @see streamPack */
   readonly isKept?: boolean;
-  /** Records a pack that was sent or broke off.
-   * @param cache where its bytes came from, see `deliverPack` */
+  /**
+   * Records a pack that was sent or broken off.
+   * @param cache source of its bytes, see `deliverPack`
+   */
   observe(sent: SentPack, cache: CacheStatus): void;
 }
 
@@ -31,7 +33,7 @@ export interface PackMaker {
  * being stored (`shared`), or read from storage (`hit`). */
 export type CacheStatus = "miss" | "shared" | "hit";
 
-/** How a pack is wrapped. */
+/** Framing of a pack in the response. */
 export interface PackFraming {
   /** Data bytes per side-band packet; null for a client without side-band. */
   readonly bandDataBytes: number | null;
@@ -39,9 +41,11 @@ export interface PackFraming {
   readonly progress: boolean;
 }
 
-/** The rest of a response from the pack on, made as the client reads it. A failure on the way is
- * reported on band 3 and then ends the body with an error, never with a truncated pack.
- * @param preamble packets before the pack */
+/**
+ * The response from the pack on, made as the client reads it. A failure is reported on band 3 and
+ * then ends the body with an error, never with a truncated pack.
+ * @param preamble packets before the pack
+ */
 export function packBody(
   preamble: Uint8Array,
   plan: PackPlan,
@@ -65,7 +69,7 @@ export function packBody(
         await parts.return();
       },
     },
-    // Nothing is made before it is read: an error must not overtake the message about it.
+    // Nothing is made before it is read: an error must not overtake its own message.
     { highWaterMark: 0 },
   );
 }
@@ -84,10 +88,10 @@ export function packBodyBytes(
   return preamble.length + said + framed(packBytes) + FLUSH_PKT.length;
 }
 
-/** The pack of a plan; reports to `observe` when it ends, however it ends. */
+/** Yields the pack of a plan, and reports it to `observe`, however it ends. */
 async function* observedPack(plan: PackPlan, maker: PackMaker): AsyncGenerator<Uint8Array[], void, void> {
   const held = new HeldBytes();
-  // One buffer being filled and one being sent, framed or not.
+  // Two buffers, one being filled and one being sent, framed or not.
   held.add(2 * FRAME_BUFFER_BYTES);
   let packBytes = 0;
   let complete = false;
@@ -104,7 +108,7 @@ async function* observedPack(plan: PackPlan, maker: PackMaker): AsyncGenerator<U
   }
 }
 
-/** Reports a failure in the midst of a response; empty without side-band. */
+/** Encodes a failure in the middle of a response; empty without side-band. */
 export function failureBand(error: unknown, { bandDataBytes }: PackFraming): Uint8Array {
   const message = fromByteString(encodeText(`${errorText(error)}\n`));
   return bandDataBytes === null

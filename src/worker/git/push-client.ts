@@ -1,16 +1,18 @@
-// A push that the Worker makes itself, from data that came another way. It uses git's own wire
-// format, so that there is one way in.
+// A push that the Worker itself makes, from data that arrived in another form. It uses git's own
+// wire format, so that all pushes take the same path.
 import { OBJECT_FORMAT, toHex } from "../../base/format/oid.ts";
 import { ALLOW_MISSING_LFS, type RefCommand } from "../../contract/push.ts";
 import { PacketText } from "../../base/http/packet-text.ts";
 import { PUSH_OUTCOME_TYPE } from "../../contract/push-outcome.ts";
 
-/** Builds the request of an atomic push, which may lack the LFS objects of its pointer files, and
- * whose response is for `readOutcome`.
+/**
+ * Builds the request of an atomic push, which may lack the LFS objects of its pointer files, and
+ * whose response `readOutcome` reads.
  * @param url of the repository
  * @param commands at least one
  * @param pack read as the push consumes it
- * @see gitprotocol-pack(5) "Reference Update Request and Packfile Transfer" */
+ * @see gitprotocol-pack(5) "Reference Update Request and Packfile Transfer"
+ */
 export function newPushRequest(
   url: string,
   commands: readonly RefCommand[],

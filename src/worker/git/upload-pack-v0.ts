@@ -12,7 +12,7 @@ import { PacketText } from "../../base/http/packet-text.ts";
 import { badFraming, readLines, type Refusal, writeShallowLines } from "./request-lines.ts";
 import { resultResponse } from "../../base/http/smart-http.ts";
 
-/** What the server offers, in git's order. */
+/** Capabilities that the server offers, in git's order. */
 const CAPABILITIES = [
   "multi_ack thin-pack side-band side-band-64k ofs-delta shallow deepen-since deepen-not deepen-relative no-progress",
   "include-tag multi_ack_detailed allow-tip-sha1-in-want allow-reachable-sha1-in-want no-done",
@@ -39,8 +39,10 @@ export function advertiseV0({ head, names, oids, peeled }: RefList, version: 0 |
   return packets.flush().toBytes();
 }
 
-/** What a client of protocol 0 or 1 sends before its haves: its wants, the first with its
- * capabilities, then shallow, depth and filter lines. */
+/**
+ * The lines that a client of protocol 0 or 1 sends before its haves: its wants, the first with its
+ * capabilities, then shallow, depth and filter lines.
+ */
 class Needs {
   readonly wants: OidList;
   readonly cut: CutArguments;
@@ -98,9 +100,9 @@ export async function serveV0(reader: ByteReader, context: FetchContext): Promis
   }
   const isBegun = roundEnd === "flush" || round.isDone;
   const request = toRequest(needs, round);
-  // Nothing is wanted (a lone flush packet), or no round of haves has begun: the answer is empty,
-  // unless the repository is unknown. A client that changes its depth sends haves only after it has
-  // learned its new shallow boundary.
+  // The answer is empty, unless the repository is unknown, when nothing is wanted (a lone flush
+  // packet) or no round of haves has begun. A client that changes its depth sends haves only after
+  // it has learned its new shallow boundary.
   if (needs.wants.count === 0 || (!isBegun && request.deepen === null)) {
     const exists = (await context.source.refs(["HEAD"])) !== null;
     return exists ? resultResponse("git-upload-pack", new Uint8Array(0)) : unknownRepositoryResponse();
@@ -111,7 +113,7 @@ export async function serveV0(reader: ByteReader, context: FetchContext): Promis
 /** One round of haves. */
 class Round {
   readonly haves: OidList;
-  /** The client has sent all its haves: the pack is due. */
+  /** Whether the client has sent all its haves: the pack is due. */
   isDone = false;
 
   constructor(limits: Limits) {
@@ -181,8 +183,10 @@ function bandDataBytes(needs: Needs): number | null {
   return needs.has("side-band") ? SIDE_BAND_DATA_BYTES : null;
 }
 
-/** Writes the lines that answer a round, in the dialect that the client chose.
- * @see git's upload-pack.c: get_common_commits() */
+/**
+ * Writes the lines that answer a round, in the client's dialect.
+ * @see git's upload-pack.c: get_common_commits()
+ */
 function acknowledge(
   packets: PacketText,
   needs: Needs,

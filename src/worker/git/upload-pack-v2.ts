@@ -16,7 +16,7 @@ type Handle = (readArguments: ReadArguments, context: FetchContext) => Promise<R
 /** An advertised capability, in git's order. A new command is a new row. */
 interface Capability {
   readonly name: string;
-  /** What follows `=`; empty: nothing. */
+  /** The text after `=`; empty: none. */
   readonly features: string;
   /** Null: not a command. */
   readonly handle: Handle | null;
@@ -61,7 +61,10 @@ export async function serveV2(reader: ByteReader, context: FetchContext): Promis
   }, context);
 }
 
-/** What precedes the delimiter: the command and the client's capabilities, in any order. */
+/**
+ * The part of a request before the delimiter: the command and the client's capabilities, in any
+ * order.
+ */
 class RequestHead {
   command: Command | null = null;
 
@@ -71,7 +74,7 @@ class RequestHead {
       const format = line.slice("object-format=".length);
       return format === OBJECT_FORMAT ? null : `mismatched object format: server ${OBJECT_FORMAT}; client ${format}`;
     }
-    // The client's agent changes nothing here, nor do server options: this server has none.
+    // The client's agent has no effect here, nor do server options: this server has none.
     return /^(?:agent|server-option)(?:=|$)/.test(line) ? null : `unknown capability '${line}'`;
   }
 
