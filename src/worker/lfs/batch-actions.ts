@@ -3,25 +3,29 @@ import type { LfsBatch, LfsBatchAnswer, LfsObject, StoredLfsObject } from "../..
 import type { LfsContext } from "./lfs-request.ts";
 import { largestBasicBytes } from "./size-limits.ts";
 
-/** Downloads of fewer bytes go through the Worker: a signature takes a third of a millisecond, and
- * a batch may have a thousand. */
+/**
+ * Downloads of fewer bytes go through the Worker: a signature takes a third of a millisecond, and a
+ * batch may have a thousand downloads.
+ */
 const SIGNED_FROM_BYTES = 1024 * 1024;
 
-/** A request that the client sends for an object. */
+/** A request that the client is to send for an object. */
 interface LfsAction {
   readonly href: string;
   readonly header: Readonly<Record<string, string>>;
-  /** Seconds; absent: it does not expire. */
+  /** Seconds; absent: the request does not expire. */
   readonly expires_in?: number;
 }
 
-/** All that it sends for one, in the order of their names' meaning: `verify` follows `upload`. */
+/** All requests that the client is to send for one object. `verify` follows `upload`. */
 export type LfsActions = Partial<Readonly<Record<"upload" | "verify" | "download", LfsAction>>>;
 
-/** What the client has to do for the objects of a batch. Where requests to the bucket can be
- * signed, it reads large objects from there, and sends those that are too large for a request to
- * the Worker. What is too large for any request it sends in parts.
- * @returns by id; without those that need nothing, and those that cannot be read */
+/**
+ * Chooses the requests that the client sends for the objects of a batch. If requests to the bucket
+ * can be signed, the client reads large objects from there, and sends there those that are too
+ * large for a request to the Worker. Objects too large for any single request are sent in parts.
+ * @returns by id; without objects that need no request, and objects that cannot be read
+ */
 export async function batchActions(
   context: LfsContext,
   operation: LfsBatch["operation"],
@@ -29,7 +33,7 @@ export async function batchActions(
   { found, begun }: LfsBatchAnswer,
 ): Promise<Map<LfsOid, LfsActions>> {
   const { request, url, signed } = context;
-  // The caller's own, so that its client need not look for it again for each object.
+  // The caller's own token, so that its client need not look it up for each object.
   const authorization = request.headers.get("Authorization");
   const header = authorization === null ? {} : { Authorization: authorization };
   const through = (oid: LfsOid): LfsAction => ({ href: `${url}/objects/${oid}`, header });

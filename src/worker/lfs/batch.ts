@@ -11,8 +11,8 @@ const Batch = z.object({
   operation: z.enum(["upload", "download"]),
   transfers: z.array(z.string()).nullish(),
   ref: Ref,
-  // One that is not as it must be is answered by itself.
-  // The API's schema allows further keys in a request, but none in its objects.
+  // An invalid object is refused alone, not with its batch. The API's schema allows further keys in
+  // a request, but none in its objects.
   objects: z.array(
     z
       .strictObject({ oid: z.string(), size: z.number(), authenticated: z.boolean().optional() })
@@ -21,21 +21,29 @@ const Batch = z.object({
   hash_algo: z.string().nullish(),
 });
 
-/** The transfer in which objects come in parts that are too large for one request. It is for a
- * whole batch: its client sends the others by one request, as in the transfer `basic`. */
+/**
+ * The transfer that sends objects in parts if they are too large for one request. A transfer
+ * applies to a whole batch: the client sends the smaller objects in one request each, as in the
+ * transfer `basic`.
+ */
 const IN_PARTS = "holdfast";
 
 type WantedObject = z.output<typeof Batch>["objects"][number];
 
-/** An object in the answer, with what the client has to do for it: nothing, if it is there. */
+/**
+ * An object in the answer, with the requests that the client is to send; none: the object is stored
+ * already.
+ */
 type AnsweredObject = WantedObject & {
   readonly authenticated?: true;
   readonly actions?: LfsActions;
   readonly error?: { readonly code: number; readonly message: string };
 };
 
-/** Serves `POST objects/batch`: says which objects are there, and where to send the others.
- * @see git-lfs, docs/api/batch.md */
+/**
+ * Serves `POST objects/batch`: says which objects are stored, and where to send the others.
+ * @see git-lfs, docs/api/batch.md
+ */
 export async function serveBatch(context: LfsContext): Promise<Response> {
   const { operation, transfers, ref, objects, hash_algo: hash } = await readLfsJson(context.request, Batch);
   if (hash !== undefined && hash !== null && hash !== "sha256")
@@ -63,8 +71,8 @@ export async function serveBatch(context: LfsContext): Promise<Response> {
   try {
     answer = await find(context, { operation, ref, objects: wanted, largestBytes, signedAboveBytes });
   } catch (error) {
-    // A batch whose objects do not fit is not one of too many objects, for which the client asks in
-    // smaller ones.
+    // "too-large" here means that the objects do not fit into quota or limits. The status must differ
+    // from that of a batch with too many objects, after which the client tries smaller batches.
     if (!isGitError(error, "too-large")) throw error;
     return lfsRefusal(507, (await (await lfsFailure(error)).json<{ message: string }>()).message);
   }
@@ -87,7 +95,7 @@ export async function serveBatch(context: LfsContext): Promise<Response> {
   return lfsAnswer(200, { transfer: inParts ? IN_PARTS : "basic", objects: answered, hash_algo: "sha256" });
 }
 
-/** Asks the repository, which the first upload makes. */
+/** Asks the repository for the objects. The first upload creates the repository. */
 async function find(context: LfsContext, batch: LfsBatch): Promise<LfsBatchAnswer> {
   const needed = batch.operation === "upload" ? "write" : "read";
   const ask = async () => (await context.open(needed)).lfsBatch(batch);
@@ -98,13 +106,16 @@ async function find(context: LfsContext, batch: LfsBatch): Promise<LfsBatchAnswe
   });
 }
 
-/** Why an object cannot be one; null: it can. */
+/** Says why the id or size of an object is invalid; null: valid. */
 function refuse({ oid, size }: WantedObject): string | null {
   if (!isLfsOid(oid)) return "the id must be a SHA-256, 64 digits of lowercase hex";
   return Number.isSafeInteger(size) && size >= 0 ? null : "the size must be a number of bytes";
 }
 
-/** @param storedBytes of the object; null: it is not there */
+/**
+ * Refuses a size that is not the stored object's.
+ * @param storedBytes size of the stored object; null: it is not stored
+ */
 function refuseStored(size: number, storedBytes: number | null): string | null {
   if (storedBytes === null || storedBytes === size) return null;
   return `the object has ${storedBytes} bytes, not ${size}`;

@@ -13,8 +13,10 @@ import { isPushableRefName } from "../../base/format/ref-name.ts";
 import { encodeText } from "../../base/format/byte-string.ts";
 import { openRequestBody } from "../../base/http/request-body.ts";
 
-/** The `ref` of a request: the full name of the ref that it is for. The client sends an empty
- * object when it knows of none. */
+/**
+ * The field `ref` of a request: the full name of the ref concerned. The client sends an empty
+ * object when it knows none.
+ */
 export const Ref = z
   .object({
     name: z
@@ -28,7 +30,7 @@ export const Ref = z
   .nullish()
   .transform((ref) => ref?.name || null);
 
-/** The path of a file, from the root of the work tree. */
+/** The path of a file, from the root of the working tree. */
 export const LockedPath = z
   .string()
   .min(1)
@@ -42,9 +44,11 @@ export const LockedPath = z
     },
   );
 
-/** Reads a request's JSON.
- * @throws GitError "bad-request" when it is not JSON, "invalid" when a value is not as it must be,
- * "too-large", "timeout" */
+/**
+ * Reads a request's JSON.
+ * @throws GitError "bad-request" when it is not JSON, "invalid" when a value is invalid,
+ *   "too-large", "timeout"
+ */
 export async function readLfsJson<Schema extends z.ZodType>(
   request: Request,
   schema: Schema,
@@ -61,9 +65,11 @@ export async function readLfsJson<Schema extends z.ZodType>(
   return check(value, schema);
 }
 
-/** Reads the query of a request. What is not UTF-8 is refused, as it would be taken for another
- * text, and so is a parameter that is there twice.
- * @throws GitError "invalid" */
+/**
+ * Reads the query of a request. Invalid UTF-8 is refused, since it would decode to another text,
+ * and so is a repeated parameter.
+ * @throws GitError "invalid"
+ */
 export function readLfsQuery<Schema extends z.ZodType>(request: Request, schema: Schema): z.output<Schema> {
   const { search, searchParams } = new URL(request.url);
   if (!isUtf8(percentDecode(search))) throw new GitError("invalid", { what: "query", reason: "it must be UTF-8" });
@@ -85,8 +91,10 @@ export function checkOid(oid: string): LfsOid {
   throw new GitError("invalid", { what: "id", reason: "it must be a SHA-256, 64 digits of lowercase hex" });
 }
 
-/** The bytes that a request's body has.
- * @throws GitError "invalid" when it does not say so */
+/**
+ * Reads the size of a request's body, in bytes, from its header.
+ * @throws GitError "invalid" when the header is missing or invalid
+ */
 export function readLength(request: Request): number {
   const declared = request.headers.get("Content-Length");
   if (declared !== null && /^\d{1,15}$/.test(declared)) return Number(declared);
@@ -96,7 +104,7 @@ export function readLength(request: Request): number {
 /** The media type of the API. */
 export const LFS_TYPE = "application/vnd.git-lfs+json";
 
-/** Where its errors lead. */
+/** Documentation that error documents link to. */
 const DOCUMENTATION = "https://github.com/git-lfs/git-lfs/tree/main/docs/api";
 
 /** An answer in JSON. */
@@ -110,7 +118,7 @@ export function lfsRefusal(status: number, message: string, headers: Record<stri
   return lfsAnswer(status, { message, documentation_url: DOCUMENTATION }, headers);
 }
 
-/** Answers a failed request. A caller without a token learns where the client may look for one. */
+/** Answers a failed request. The answer to a caller without a token says where to get one. */
 export async function lfsFailure(thrown: unknown): Promise<Response> {
   const { status, headers, text } = await describe(thrown);
   const challenge = headers.get("WWW-Authenticate");
@@ -121,31 +129,35 @@ export async function lfsFailure(thrown: unknown): Promise<Response> {
   });
 }
 
-/** What git would be told of it, but with the API's status for a value that is not valid. */
+/**
+ * Describes an error as it is told to git, except that an invalid value gets the LFS API's status.
+ */
 async function describe(thrown: unknown): Promise<{ status: number; headers: Headers; text: string }> {
   const response = errorResponse(thrown);
   const text = (await response.text()).trim();
   return { status: isGitError(thrown, "invalid") ? 422 : response.status, headers: response.headers, text };
 }
 
-/** A request of the LFS client to a repository, and what serving it needs. */
+/** A request of the LFS client to a repository, and its environment. */
 export interface LfsContext {
   readonly request: Request;
-  /** Where the repository's LFS routes begin, without a trailing slash. */
+  /** URL of the repository's LFS routes, without a trailing slash. */
   readonly url: string;
   readonly chunks: ChunkStore;
-  /** Bytes that a request's body can bring. */
+  /** Maximum size of a request's body, in bytes. */
   readonly maxBodyBytes: number;
-  /** Bytes of the largest object. */
+  /** Maximum size of an object, in bytes. */
   readonly maxObjectBytes: number;
-  /** Bytes of the largest part of an object that comes in parts; 0: none can. */
+  /** Maximum size of a part, in bytes, of an object sent in parts; 0: none can be. */
   readonly largestPartBytes: number;
-  /** Signs requests with which clients reach the bucket themselves; null: the deployment cannot. */
+  /** Signs requests that clients send to the bucket directly; null: the deployment cannot. */
   readonly signed: SignedRequests | null;
   /** Opens the repository, if the caller has the right. Its calls throw GitError "not-found" when
    * there is none. @throws GitError as `authorise` */
   readonly open: (needed: Right) => Promise<RepositoryClient>;
-  /** Makes the repository, as a push to its name would. The client sends objects before it pushes.
-   * @throws GitError "not-found" when pushes must not create it, and as `authorise` */
+  /**
+   * Creates the repository, as a push to its name would. The client sends objects before it pushes.
+   * @throws GitError "not-found" when pushes must not create it, and as `authorise`
+   */
   readonly create: () => Promise<void>;
 }

@@ -19,7 +19,7 @@ import { beginUpload, completeUpload, endUpload, readUpload, uploadPart } from "
 
 type Serve = (context: LfsContext, first: string, second: string, third: string) => Promise<Response>;
 
-/** The routes below `/info/lfs`, by method. Groups in the path are passed on. */
+/** The routes below `/info/lfs`, by method. Groups in the path become arguments. */
 const ROUTES: readonly { readonly path: RegExp; readonly methods: Readonly<Record<string, Serve>> }[] = [
   { path: /^objects\/batch$/, methods: { POST: serveBatch } },
   { path: /^objects\/([^/]+)$/, methods: { GET: downloadObject, HEAD: downloadObject, PUT: uploadObject } },
@@ -35,10 +35,12 @@ const ROUTES: readonly { readonly path: RegExp; readonly methods: Readonly<Recor
   { path: /^locks\/([^/]+)\/unlock$/, methods: { POST: unlock } },
 ];
 
-/** Serves a request of the LFS client. Callers who may not read the repository are told so before
- * anything else.
+/**
+ * Serves a request of the LFS client. Callers without the right to read the repository are refused
+ * first.
  * @param path below `/info/lfs/`
- * @see git-lfs, docs/api */
+ * @see git-lfs, docs/api
+ */
 export async function serveLfs(context: LfsContext, path: string): Promise<Response> {
   const { request } = context;
   try {
@@ -58,7 +60,7 @@ export async function serveLfs(context: LfsContext, path: string): Promise<Respo
   }
 }
 
-/** Whether a client takes the API's media type, which is JSON. */
+/** Whether a client accepts the API's media type, which is JSON. */
 function accepts(accept: string | null): boolean {
   if (accept === null) return true;
   const types = accept.split(",").map((type) => type.split(";")[0]!.trim().toLowerCase());
@@ -67,13 +69,15 @@ function accepts(accept: string | null): boolean {
 
 const Verification = z.object({ oid: z.string(), size: z.number().int().min(0) });
 
-/** `upload`: the end of the key to which a signed request has brought the object. */
+/** `upload`: the end of the key under which a signed request has stored the object. */
 const Query = z.strictObject({ upload: z.string().max(40).optional() });
 
-/** Serves `POST verify`: whether an object is there. What the client has sent to the bucket itself
- * enters the repository here, if it is whole.
+/**
+ * Serves `POST verify`: says whether an object is stored. An object that the client sent to the
+ * bucket directly is added to the repository here, if it is complete.
  * @throws GitError "too-large" when the quota has been used meanwhile, "timeout"
- * @see git-lfs, docs/api/basic-transfers.md */
+ * @see git-lfs, docs/api/basic-transfers.md
+ */
 async function verifyObject(context: LfsContext): Promise<Response> {
   const { oid, size } = await readLfsJson(context.request, Verification);
   const { upload } = readLfsQuery(context.request, Query);
@@ -87,9 +91,11 @@ async function verifyObject(context: LfsContext): Promise<Response> {
   return refusal === null ? lfsAnswer(200, {}) : lfsRefusal(422, refusal);
 }
 
-/** Enters an object that the client has sent to the bucket.
- * @returns why not; null: it is there now, by this upload or by another one
- * @throws GitError "not-found" when it has not come, and as `addLfsObject` */
+/**
+ * Adds an object that the client has sent to the bucket directly.
+ * @returns why not; null: it is stored now, by this upload or by another one
+ * @throws GitError "not-found" when the upload has not arrived, and as `addLfsObject`
+ */
 async function enter({ chunks, open }: LfsContext, object: LfsObject, upload: string): Promise<string | null> {
   const { oid, sizeBytes } = object;
   const client = await open("write");
@@ -98,7 +104,7 @@ async function enter({ chunks, open }: LfsContext, object: LfsObject, upload: st
   if (stat === null) return "the object has not come yet: send it first";
   const refusal = refuseBytes(stat.sizeBytes, sizeBytes);
   if (refusal !== null) return refusal;
-  // A bucket that checks no SHA-256 would take any bytes: then they are read once.
+  // A bucket that does not check the SHA-256 would accept any bytes, so they are read once.
   const actual = stat.sha256 ?? (await hashStored(chunks, key, sizeBytes));
   if (actual !== oid) return `the object's SHA-256 is ${actual}, not ${oid}; send it again`;
   await client.addLfsObject({ ...object, key });

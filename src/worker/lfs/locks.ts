@@ -9,10 +9,10 @@ const Limit = z.coerce
   .int()
   .min(0)
   .nullish()
-  // 0 means the server's own, as the client sends it.
+  // The client sends 0 for the server's own limit.
   .transform((limit) => Math.min(limit || MAX_LFS_LOCKS_PAGE, MAX_LFS_LOCKS_PAGE));
 
-/** Where a page begins: the last path of the one before. */
+/** The cursor of a page: the last path of the previous one. */
 const Cursor = z
   .string()
   .nullish()
@@ -37,7 +37,7 @@ export async function createLock({ request, open }: LfsContext): Promise<Respons
   return lfsAnswer(409, { lock: show(lock), message: `${lock.path} is locked by ${lock.ownerName} already` });
 }
 
-/** Serves `GET locks`. A lock holds for a path on all refs, so `refspec` leaves none out. */
+/** Serves `GET locks`. A lock holds for a path on all refs, so `refspec` filters nothing. */
 export async function listLocks({ request, open }: LfsContext): Promise<Response> {
   const { path, id, cursor, limit } = readLfsQuery(request, Listing);
   const client = await open("read");
@@ -50,8 +50,10 @@ export async function listLocks({ request, open }: LfsContext): Promise<Response
   return lfsAnswer(200, { locks: locks.map(show), ...(next !== null && { next_cursor: next }) });
 }
 
-/** Serves `POST locks/verify`, which the client asks before each push: whose the locks are. In a
- * repository that the push will create there are none. */
+/**
+ * Serves `POST locks/verify`, which the client requests before each push: separates the caller's
+ * locks from others'. A repository that the push will create has none.
+ */
 export async function verifyLocks({ request, open }: LfsContext): Promise<Response> {
   const { cursor, limit } = await readLfsJson(request, Verification);
   const client = await open("write");

@@ -6,7 +6,7 @@ import { openInWindows } from "../../base/chunks/open-in-windows.ts";
 import { lfsRefusal, type LfsContext, checkOid, readLength } from "./lfs-request.ts";
 import { refuseSize } from "./size-limits.ts";
 
-/** Headers that keep a browser from running what somebody has stored. */
+/** Headers that keep a browser from running stored content. */
 const INERT = {
   "Content-Type": "application/octet-stream",
   "Content-Disposition": "attachment",
@@ -14,7 +14,7 @@ const INERT = {
   "X-Content-Type-Options": "nosniff",
 };
 
-/** The bytes of an id are always the same, but who may read them may change. */
+/** The bytes of an id never change, but the callers who may read them do. */
 const CACHING = "private, no-cache";
 
 /** Serves `GET objects/{oid}`, with ranges. @throws GitError "not-found" */
@@ -35,7 +35,7 @@ export async function downloadObject({ request, chunks, open }: LfsContext, oid:
   for (const [name, value] of Object.entries(INERT)) headers.set(name, value);
   const isEmpty = request.method === "HEAD" || range.length === 0;
   if (isEmpty) return new Response(null, { status, headers });
-  // One that no single request can have brought.
+  // An object larger than one request can bring was stored in parts.
   const isInParts = sizeBytes > MAX_PUT_BYTES;
   const { start, length } = range;
   const openPart = (from: number, partBytes: number) => chunks.open(key, from, partBytes);
@@ -43,16 +43,18 @@ export async function downloadObject({ request, chunks, open }: LfsContext, oid:
   return new Response(await bytes, { status, headers });
 }
 
-/** Serves `PUT objects/{oid}`: stores an object as it arrives, and enters it once its SHA-256 is
- * right. Anything else leaves nothing that can be seen, and nothing that stays.
+/**
+ * Serves `PUT objects/{oid}`: stores an object as it arrives, and adds it once its SHA-256 is
+ * right. A wrong object is never visible, and its bytes are removed.
  * @throws GitError "invalid" when the bytes are not the object's, "too-large", "storage-failed",
- * "timeout" */
+ *   "timeout"
+ */
 export async function uploadObject(context: LfsContext, oid: string): Promise<Response> {
   const { request, chunks, open } = context;
   const client = await open("write");
   const object: LfsObject = { oid: checkOid(oid), sizeBytes: readLength(request) };
   const { sizeBytes } = object;
-  // What a signed request could bring is too much for this one all the same.
+  // This request is limited to its own body, even where a signed request could bring more.
   const refusal = refuseSize({ ...context, signed: null }, sizeBytes, false);
   if (refusal !== null) return lfsRefusal(413, refusal);
   const key = await client.beginLfsObject(object);
@@ -66,7 +68,7 @@ export async function uploadObject(context: LfsContext, oid: string): Promise<Re
     await storePart((...bytes) => chunks.putStream(key, ...bytes), request.body, { sizeBytes, checksum: oid }, sent);
     if (!(await client.addLfsObject({ ...object, key }))) await client.dropLfsObject(key);
   } catch (error) {
-    // If this fails as well, the job that removes it is due later.
+    // If this fails as well, a job removes the bytes later.
     await client.dropLfsObject(key).catch(() => undefined);
     throw error;
   }

@@ -3,24 +3,28 @@ import type { LfsContext } from "./lfs-request.ts";
 
 type Limits = Pick<LfsContext, "maxBodyBytes" | "maxObjectBytes" | "largestPartBytes" | "signed">;
 
-/** Bytes of the largest object that a client can send by one request: through the Worker, or to the
- * bucket itself. */
+/**
+ * Size in bytes of the largest object that a client can send in one request, through the Worker or
+ * to the bucket directly.
+ */
 export function largestBasicBytes({ maxBodyBytes, maxObjectBytes, signed }: Limits): number {
   return Math.min(maxObjectBytes, MAX_PUT_BYTES, signed === null ? maxBodyBytes : Infinity);
 }
 
-/** Bytes of the largest object that a client can send in parts; 0: none. */
+/** Size in bytes of the largest object that a client can send in parts; 0: none. */
 export function largestInParts({ maxObjectBytes, largestPartBytes }: Limits): number {
   return Math.min(maxObjectBytes, MAX_LFS_PARTS * largestPartBytes);
 }
 
-/** What to do about an object that is too large for one request. */
+/** Advice for an object that is too large for one request. */
 const IN_PARTS = "send it in parts: get the agent at /-/git-lfs-holdfast of this server, then git lfs-holdfast install";
 const BY_OPERATOR =
   "the operator can let clients send larger ones to the bucket itself (S3_ENDPOINT in docs/operations.md), or raise MAX_BODY_BYTES as far as the platform's plan allows";
 
-/** Why an object cannot be sent, and what to do about it; null: it can.
- * @param inParts whether its client can send it in parts */
+/**
+ * Says why an object cannot be sent, with advice; null: it can.
+ * @param inParts whether its client can send it in parts
+ */
 export function refuseSize(limits: Limits, sizeBytes: number, inParts: boolean): string | null {
   const { maxObjectBytes, signed } = limits;
   const mostBytes = Math.max(largestBasicBytes(limits), inParts ? largestInParts(limits) : 0);

@@ -1,6 +1,6 @@
-// The transfer `holdfast`: objects that are larger than one request may be. The batch answers with
-// the address at which an upload begins; its parts, of equal size but the last, come in any order,
-// several at once, and again where need be.
+// The transfer `holdfast`, for objects that are too large for one request. The batch's answer has
+// the URL at which an upload begins. The parts, of equal size except the last, arrive in any order,
+// several at once, and repeatedly where needed.
 import { z } from "zod";
 import { GitError } from "../../base/format/errors.ts";
 import type { LfsUploadName, LfsUploadStatus, NewLfsPart } from "../../contract/lfs.ts";
@@ -36,8 +36,10 @@ export async function beginUpload(context: LfsContext, oid: string): Promise<Res
   return begun === null ? lfsAnswer(200, {}) : answerStatus(201, begun);
 }
 
-/** Serves `GET objects/{oid}/uploads/{id}`: which parts are there.
- * @throws GitError "not-found" */
+/**
+ * Serves `GET objects/{oid}/uploads/{id}`: lists the parts that are stored.
+ * @throws GitError "not-found"
+ */
 export async function readUpload({ open }: LfsContext, oid: string, id: string): Promise<Response> {
   return answerStatus(200, await (await open("write")).readLfsUpload(nameOf(oid, id)));
 }
@@ -49,10 +51,12 @@ export async function endUpload({ open }: LfsContext, oid: string, id: string): 
   return lfsAnswer(200, {});
 }
 
-/** Serves `PUT objects/{oid}/uploads/{id}/{part}`: stores a part as it arrives. Bytes with another
- * SHA-256 leave it as it was.
+/**
+ * Serves `PUT objects/{oid}/uploads/{id}/{part}`: stores a part as it arrives. Bytes with another
+ * SHA-256 leave the part unchanged.
  * @throws GitError "invalid" when the bytes are not the part's, "storage-failed", "timeout", and as
- * `beginLfsPart` */
+ *   `beginLfsPart`
+ */
 export async function uploadPart(context: LfsContext, oid: string, id: string, number: string): Promise<Response> {
   const { request, chunks, open } = context;
   const client = await open("write");
@@ -65,14 +69,16 @@ export async function uploadPart(context: LfsContext, oid: string, id: string, n
       await client.addLfsPart({ ...part, tag });
     }
   } finally {
-    // Of a part that is refused, or was there.
+    // Reads the body of a part that is refused or stored already.
     await readRest(request, context.largestPartBytes);
   }
   return lfsAnswer(200, {});
 }
 
-/** What a request says of the part that it brings.
- * @throws GitError "invalid" */
+/**
+ * Reads the description of a part from its request.
+ * @throws GitError "invalid"
+ */
 function readPart(request: Request, name: LfsUploadName, number: string): NewLfsPart {
   const { sha256: checksum } = readLfsQuery(request, PartQuery);
   if (!/^[1-9]\d{0,4}$/.test(number))
@@ -80,9 +86,11 @@ function readPart(request: Request, name: LfsUploadName, number: string): NewLfs
   return { ...name, part: Number(number), sizeBytes: readLength(request), checksum };
 }
 
-/** Serves `POST objects/{oid}/uploads/{id}`: completes an upload. With status 202, the object is
- * still being read: ask again. With 200 it is there.
- * @throws GitError as `completeLfsUpload` */
+/**
+ * Serves `POST objects/{oid}/uploads/{id}`: completes an upload. Status 202 means that the object
+ * is still being read and the client must ask again; 200 means that it is stored.
+ * @throws GitError as `completeLfsUpload`
+ */
 export async function completeUpload({ open }: LfsContext, oid: string, id: string): Promise<Response> {
   const { isDone, checkedBytes } = await (await open("write")).completeLfsUpload(nameOf(oid, id));
   return isDone ? lfsAnswer(200, {}) : lfsAnswer(202, { checked: checkedBytes });
