@@ -1,6 +1,6 @@
-// The calls that the Worker makes to an object. A call has one argument and one result; both can be
-// cloned and have at most 32 MiB. Its errors are GitErrors. A new call is a line here and an entry of
-// the object's table.
+// The calls that the Worker makes to an object. A call has one argument and one result; both are
+// structured-cloneable and have at most 32 MiB. A call fails with a GitError. A new call is a line
+// here and an entry of the object's table.
 import type { ProtectedRefs } from "../base/access/ref-rules.ts";
 import { GitError, type GitErrorCode, type GitErrorData } from "../base/format/errors.ts";
 import type { LfsOid } from "../base/format/lfs.ts";
@@ -80,7 +80,7 @@ import type { RefOutcome } from "./push.ts";
 import type { Activity, Contributors, Languages, RecordedPush, Stats } from "./tally.ts";
 import type { Completion, NewPart, NewStep, NewUpload, UploadStatus } from "./uploads.ts";
 
-/** Calls about webhooks: those of a repository, or of an owner. */
+/** Calls about the webhooks of a repository or of an owner. */
 interface WebhookCalls {
   webhooks(): Promise<ShownWebhook[]>;
   webhook(id: string): Promise<ShownWebhook>;
@@ -94,7 +94,8 @@ interface WebhookCalls {
 }
 
 /** The calls to a repository's object. Each is described at its function.
- * @throws GitError "not-found" when the repository does not exist, and the errors of the call */
+ * @throws GitError "not-found" when the repository does not exist; else the errors of the
+ *   call */
 export interface RepositoryClient extends WebhookCalls {
   checkDefaultBranch(branch: string): Promise<void>;
   setDefaultBranch(branch: string): Promise<void>;
@@ -278,7 +279,7 @@ export type OwnerCallName = keyof OwnerClient;
 
 /** The functions that answer the calls of a client.
  * @typeParam Held what the object holds
- * @typeParam Known what else is known of the caller */
+ * @typeParam Known further facts about the caller */
 export type Answers<Client, Held, Known extends readonly unknown[] = []> = {
   readonly [Name in keyof Client]: Client[Name] extends (...given: infer Given) => infer Result
     ? (held: Held, argument: Given extends [infer Argument] ? Argument : undefined, ...known: Known) => Result
@@ -288,11 +289,11 @@ export type Answers<Client, Held, Known extends readonly unknown[] = []> = {
 /** The meanings of ambiguous names. @see OpenRepository.ambiguities */
 export type Ambiguities = readonly (readonly string[])[];
 
-/** The result of a call, in a form that can cross from the object to the Worker, where errors would
- * lose their data. */
+/** The result of a call. It carries an error as data, because an error that crosses from the
+ * object to the Worker loses its fields. */
 export type CallOutcome =
   | { readonly kind: "done"; readonly value: unknown; readonly ambiguities: Ambiguities }
-  /** This object has no repository: the name may now belong to another object. */
+  /** The object has no repository: the name may lead to another object by now. */
   | { readonly kind: "unknown-repository" }
   | {
       readonly kind: "failed";
@@ -315,9 +316,9 @@ export function newClient<Client extends object>(
     if (outcome.kind === "failed") throw new GitError(outcome.code, outcome.data);
     return outcome.value;
   };
-  // A request uses one or two methods, so each is made on demand.
+  // Methods are made on demand: a request uses one or two of them.
   return new Proxy({} as Client, {
-    // A client that has the method `then` would be taken for a promise.
+    // JavaScript takes a client with a method `then` for a promise.
     get: (_, name) => (name === "then" ? undefined : method(name as keyof Client & string)),
   });
 }

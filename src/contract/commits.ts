@@ -23,17 +23,17 @@ export type Operation =
 export interface ObjectRequest {
   /** Hex. */
   readonly oid: string;
-  /** Of its message, from 1. */
+  /** Part of the commit's message, from 1. */
   readonly part: number;
 }
 
-/** Who did something, and when. */
+/** A person and a time, as in a commit or a tag. */
 export interface IdentRecord {
   readonly name: string;
   readonly email: string;
   /** ISO 8601 with the original offset from UTC. */
   readonly date: string;
-  /** True: name or email is cut, or was not read. */
+  /** True: name or email is cut off, or was not read. */
   readonly truncated?: true;
 }
 
@@ -46,18 +46,18 @@ export interface CommitRecord {
   readonly committer: IdentRecord;
   /** Subject and body, unchanged. */
   readonly message: string;
-  /** True: it has more parents. */
+  /** True: the commit has more parents. */
   readonly parentsTruncated?: true;
-  /** True: the message goes on. */
+  /** True: the message is cut off. */
   readonly messageTruncated?: true;
 }
 
-/** A message, or the part of it that was asked for. */
+/** A message, or the requested part of it. */
 export interface MessagePart {
   readonly message: string;
-  /** True: it is not all of it. */
+  /** True: `message` is not the whole message. */
   readonly messageTruncated?: true;
-  /** In how many parts it comes; absent: in one. */
+  /** Number of parts of the message; absent: one. */
   readonly messageParts?: number;
 }
 
@@ -66,7 +66,7 @@ export interface ShownCommit extends Omit<CommitRecord, keyof MessagePart>, Mess
   /** The signature as in the commit (OpenPGP, SSH or X.509), not verified. Null: the commit is not
    * signed. */
   readonly signature: string | null;
-  /** True: the signature goes on. */
+  /** True: the signature is cut off. */
   readonly signatureTruncated?: true;
 }
 
@@ -75,23 +75,23 @@ export interface ShownTag extends MessagePart {
   readonly object: string;
   readonly type: ObjectType;
   readonly name: string;
-  /** True: the name goes on. */
+  /** True: the name is cut off. */
   readonly nameTruncated?: true;
   readonly tagger: IdentRecord | null;
 }
 
-/** A request to make a commit. Text is as received in JSON, unless it is called a byte string. */
+/** A request to make a commit. Text is as received in JSON, except where a byte string is noted. */
 export interface CommitRequest {
   /** Without `refs/heads/`; byte string. */
   readonly branch: string;
-  /** A revision: where to create the branch if it does not exist; null: it must exist, or be the
-   * first one. */
+  /** Revision at which to create a missing branch; null: the branch must exist, unless it is the
+   * repository's first. */
   readonly startPoint: string | null;
-  /** A revision: the commit whose files were edited; null: the current tip. */
+  /** Revision of the edited files; null: the branch's current tip. */
   readonly base: string | null;
-  /** What to do when the branch has moved since the base. */
+  /** Action when the branch has moved since the base. */
   readonly onConflict: "merge" | "fail";
-  /** Byte string, stored as it is. */
+  /** Byte string, stored unchanged. */
   readonly message: string;
   readonly author: Ident;
   readonly committer: Ident;
@@ -103,9 +103,9 @@ export interface CommitRequest {
 export type CommitKind =
   /** The branch was still at the base. */
   | "fast-forward"
-  /** The branch had moved: the change was merged three ways, and is one commit on top of it. */
+  /** The branch had moved: the change was merged three ways into one commit on top of it. */
   | "rebased"
-  /** The files already have this content: there is no new commit. */
+  /** The files already have this content: no commit was made. */
   | "unchanged";
 
 /** The result of a commit; ids in hex, paths as text. */
@@ -116,6 +116,6 @@ export interface CommitAnswer {
   readonly commit: string;
   readonly tree: string;
   readonly parents: string[];
-  /** The entry at each named path; null: none. */
+  /** The entry at each named path; null: there is none. */
   readonly files: { path: string; mode: string | null; oid: string | null }[];
 }

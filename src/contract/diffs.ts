@@ -1,19 +1,19 @@
-/** What is compared: commits or trees, by their ids in hex. */
+/** The two sides of a comparison: ids in hex of commits or trees. */
 export interface DiffQuery {
   /** null: an empty tree. */
   readonly base: string | null;
   readonly head: string;
-  /** How many of the files precede the page. */
+  /** Number of changed files before the page. */
   readonly start: number;
 }
 
 /** A request for a page of changed files. */
 export interface DiffPageQuery extends DiffQuery {
-  /** The most files. */
+  /** File limit of the page. */
   readonly limit: number;
-  /** The page ends after the file with which its patches reach this many bytes. Default: 4 MiB. */
+  /** Patch bytes after which the page ends, at the end of a file. Default: 4 MiB. */
   readonly pageBytes?: number;
-  /** Whether lines are equal that differ only in blanks, as with `git diff -w`. */
+  /** Whether to ignore whitespace within lines, as `git diff -w` does. */
   readonly ignoresBlanks?: boolean;
 }
 
@@ -30,22 +30,23 @@ export interface FileRecord {
   readonly oid: string | null;
   /** Percent, for a renamed file. */
   readonly similarity: number | null;
-  /** Lines; null: the file is binary or too large to compare. */
+  /** Number of added lines; null: the file is binary or too large to compare. */
   readonly additions: number | null;
   readonly deletions: number | null;
   readonly isBinary: boolean;
-  /** What `git diff --full-index` prints for the file; null: the patch or the file is too large. */
+  /** The file's patch, as `git diff --full-index` prints it; null: the patch or the file is too
+   * large. */
   readonly patch: string | null;
 }
 
 /** A page of changed files. */
 export interface DiffPage {
   readonly files: FileRecord[];
-  /** How many files all pages have together. */
+  /** Number of changed files on all pages. */
   readonly total: number;
   /** `start` of the next page; null: this is the last page. */
   readonly next: number | null;
-  /** Whether more files changed than can be listed. Renames are not detected then. */
+  /** Whether more files changed than can be listed. If so, renames are not detected. */
   readonly isTruncated: boolean;
   /** Whether there were too many files to detect all renames. */
   readonly isRenameLimited: boolean;
@@ -54,7 +55,7 @@ export interface DiffPage {
 /** A request for a part of one file's patch. `start` is the file's index among those that
  * changed. */
 export interface FileDiffQuery extends DiffQuery {
-  /** Lines of the patch that precede the part. */
+  /** Number of patch lines before the part. */
   readonly fromLine: number;
   readonly ignoresBlanks: boolean;
 }
@@ -63,18 +64,18 @@ export interface FileDiffQuery extends DiffQuery {
 export interface FileDiff {
   /** `patch` is the part; null: the file is too large to compare. */
   readonly file: FileRecord;
-  /** How many files changed. */
+  /** Number of changed files. */
   readonly total: number;
   /** `fromLine` of the next part; null: this is the last. */
   readonly nextLine: number | null;
-  /** Lines of the whole patch. */
+  /** Number of lines of the whole patch. */
   readonly lineCount: number;
 }
 
-/** Which commit is shown. */
+/** A request to show a commit. */
 export interface ShowRequest {
-  /** Text, a revision. */
+  /** Revision; text. */
   readonly ref: string;
-  /** Of its message, from 1. */
+  /** Part of the commit's message, from 1. */
   readonly part: number;
 }

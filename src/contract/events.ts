@@ -6,13 +6,13 @@ export interface RepositoryEventRecord {
   readonly type: string;
   /** ISO 8601. */
   readonly timestamp: string;
-  /** Who did it; null: unknown, or hidden from the requester. */
+  /** The name of the caller; null: unknown, or hidden from the requester. */
   readonly who: string | null;
-  /** Of a push: `DescribedPush`. */
+  /** Data by type; for a push, `DescribedPush`. */
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** What happened to a token for the repository alone. */
+/** A token for the repository alone was created or revoked. */
 export interface TokenEvent {
   readonly action: "created" | "revoked";
   readonly id: string;
@@ -20,10 +20,9 @@ export interface TokenEvent {
   readonly right: string;
 }
 
-/** Which events are read. */
+/** A request for events. */
 export interface EventQuery {
-  /** The id of the last event that is known, `latest`: only what follows; null: from the oldest
-   * that is kept. */
+  /** Id of the last known event; `latest`: only later events; null: from the oldest kept event. */
   readonly after: string | null;
   readonly limit: number;
 }
@@ -32,21 +31,21 @@ export interface EventQuery {
 export interface EventPage {
   /** In order. */
   readonly events: readonly RepositoryEventRecord[];
-  /** Where the next page begins: the place of the last event that was looked at. */
+  /** Cursor of the next page: the position of the last event that was read. */
   readonly next: string;
-  /** Whether there may be more already. */
+  /** Whether more events may exist already. */
   readonly more: boolean;
-  /** Whether events after the asked place were dropped before they were read. */
+  /** Whether events after the requested position were dropped before they were read. */
   readonly missed: boolean;
 }
 
-/** What happened to a repository's name or visibility. */
+/** A change of a repository's name or visibility. */
 export type RepositoryChange =
   | { readonly action: "published" | "hidden" }
   /** Names as `owner/name`. */
   | { readonly action: "renamed"; readonly from: string; readonly to: string };
 
-/** What a commit's check has come to. */
+/** The states of a commit's check. */
 export const STATUS_STATES = ["pending", "success", "failure", "error"] as const;
 
 /** @see STATUS_STATES */
@@ -64,36 +63,36 @@ export interface CommitStatus extends Pick<StoredStatus, "context" | "descriptio
 export interface CommitStatuses {
   /** The commit's id, hex. */
   readonly oid: string;
-  /** `failure` if one is, or is an error; else `pending` if one is, or there is none; else
-   * `success`. */
+  /** `failure` if any status is a failure or an error; else `pending` if any is pending, or
+   * there is none; else `success`. */
   readonly state: "pending" | "success" | "failure";
   readonly statuses: readonly CommitStatus[];
 }
 
-/** An event of one of an owner's repositories. Its id is its place in the owner's log. */
+/** An event of one of an owner's repositories. Its id is its position in the owner's log. */
 export interface OwnerEventRecord extends RepositoryEventRecord {
   readonly repository: {
     readonly id: string;
     readonly owner: string;
     readonly name: string;
-    /** Its id in the repository's log. */
+    /** The event's id in the repository's log. */
     readonly event: string;
   };
 }
 
-/** A page of an owner's log. */
+/** A page of an owner's event log. */
 export interface OwnerEventPage extends EventPage {
   readonly events: readonly OwnerEventRecord[];
-  /** When the log began, ISO 8601. */
+  /** Start of the log, ISO 8601. */
   readonly since: string;
 }
 
-/** What somebody says of a commit; the last word in a context counts. */
+/** A status that somebody set for a commit. The last one in a context counts. */
 export interface StoredStatus {
-  /** What is judged, such as `ci/tests`. */
+  /** The check's name, such as `ci/tests`. */
   readonly context: string;
   readonly timeMs: number;
-  /** Byte string; null: unknown. */
+  /** The name of the caller, byte string; null: unknown. */
   readonly who: string | null;
   readonly state: string;
   readonly description: string | null;

@@ -5,24 +5,24 @@ import type { RefColumns } from "./refs.ts";
 
 /** The refs of a repository at one moment. */
 export interface RefList extends RefColumns {
-  /** HEAD's target, and the id there, null while that branch is unborn. Null: there is no HEAD. */
+  /** HEAD's target and its id; a null id: the branch is unborn. Null: there is no HEAD. */
   readonly head: { readonly target: string; readonly oid: Oid | null } | null;
 }
 
-/** When the pack is part of the response to a request. */
+/** The moment at which the response includes the pack. */
 export type PackCondition =
-  /** At once: the client said `done`, or has nothing to negotiate with. */
+  /** At once: the client sent `done`, or has nothing to negotiate. */
   | "done"
   /** As soon as the server is ready (protocol v2). */
   | "ready"
   /** When an `ACK … ready` line is due (protocol v0 with `no-done`). */
   | "ready-line"
-  /** Not yet: the client wants to say `done` itself. */
+  /** Not yet: the client sends `done` itself. */
   | "never";
 
-/** How a client limits its history. */
+/** How a client limits the depth of its history. */
 export type Deepen =
-  /** The first commits from the wants; `INFINITE_DEPTH`: all of them. */
+  /** This many commits, counted from the wants; `INFINITE_DEPTH`: all of them. */
   | { readonly kind: "depth"; readonly depth: number }
   /** This many commits beyond the client's shallow boundary. */
   | { readonly kind: "relative"; readonly depth: number }
@@ -33,27 +33,27 @@ export type Deepen =
 /** The depth by which clients ask for the whole history. @see git's shallow.h */
 export const INFINITE_DEPTH = 0x7fff_ffff;
 
-/** A client's request; ids are packed, 20 bytes each. */
+/** A client's request. Ids are packed, 20 bytes each. */
 export interface FetchRequest {
   readonly wants: Uint8Array;
-  /** Names of refs that are wanted at their current value (`want-ref`), byte strings. */
+  /** Names of refs that are wanted at their current value (`want-ref`); byte strings. */
   readonly wantRefs: string[];
   readonly haves: Uint8Array;
-  /** The client's shallow commits: it has them, but not their parents. */
+  /** The client's shallow commits, whose parents the client lacks. */
   readonly shallows: Uint8Array;
-  /** Null: the depth of the client's history stays as it is. */
+  /** Null: the depth of the client's history does not change. */
   readonly deepen: Deepen | null;
-  /** Null: everything is sent. */
+  /** Null: all objects are sent. */
   readonly filter: ObjectFilter | null;
   readonly packWhen: PackCondition;
   /** Deltas may refer to objects that the client has. */
   readonly thinPack: boolean;
   /** Deltas may name their base by its distance. */
   readonly ofsDelta: boolean;
-  /** Annotated tags are sent along with the objects that they point to. */
+  /** Annotated tags are sent with the objects that they point to. */
   readonly includeTag: boolean;
-  /** What else determines the response's bytes: the protocol and framing. Keeps stored responses
-   * apart. */
+  /** Protocol and framing, on which the response's bytes depend too. Part of the key of stored
+   * responses. */
   readonly framing: string;
 }
 
@@ -61,12 +61,13 @@ export interface FetchRequest {
 export interface Negotiation {
   /** One byte per have: 1 if the repository has the object. */
   readonly common: Uint8Array;
-  /** How many of the haves, in order, make the server ready: each wanted commit has, among itself
-   * and its ancestors, a common commit or the parent of one. 0: all of them are not enough. */
+  /** Number of haves, in order, after which the server is ready: each wanted commit has, among
+   * itself and its ancestors, a common commit or the parent of one. 0: all of them are not
+   * enough. */
   readonly readyAfter: number;
 }
 
-/** How the client's shallow boundary changes with the pack; ids are packed. */
+/** The change of the client's shallow boundary that comes with the pack. Ids are packed. */
 export interface ShallowUpdate {
   /** Commits that become shallow: their parents are not sent. */
   readonly shallow: Uint8Array;
@@ -80,13 +81,13 @@ export interface WantedRef {
   readonly oid: Oid;
 }
 
-/** The response to a `FetchRequest`. */
+/** The answer to a `FetchRequest`. */
 export type FetchOutcome =
   | { readonly kind: "unknown-repository" }
-  /** A wanted object that no ref reaches; hex. */
+  /** No ref reaches a wanted object; id in hex. */
   | { readonly kind: "not-our-ref"; readonly oid: string }
-  /** The request cannot be fulfilled: an unknown ref, a depth that leaves nothing. A message for
-   * the client, byte string. */
+  /** The request cannot be fulfilled, for example an unknown ref or a depth that leaves nothing.
+   * The message is for the client, byte string. */
   | { readonly kind: "refused"; readonly message: string }
   | {
       readonly kind: "negotiated";
@@ -94,35 +95,36 @@ export type FetchOutcome =
       /** Null: the client did not ask for another depth. */
       readonly shallowUpdate: ShallowUpdate | null;
       readonly wantedRefs: readonly WantedRef[];
-      /** Null: not yet. */
+      /** Null: the negotiation goes on. */
       readonly pack: PackDelivery | null;
-      /** Rows of the repository's tables read for this. */
+      /** Table rows read for the answer. */
       readonly rowsRead: number;
     };
 
-/** Where the pack of a response comes from. */
+/** The source of a response's pack. */
 export type PackDelivery =
   | PlannedPack
-  /** To be made for this client, and also written to this R2 object, as the whole body of the
-   * response. Other requests may be waiting for `FetchSource.finishResponse`. */
+  /** The Worker builds the pack for this client and also writes the whole response body to the
+   * R2 object. Other requests may wait for `FetchSource.finishResponse`. */
   | { readonly kind: "store"; readonly plan: PackPlan; readonly objectKey: string; readonly responseKey: string }
-  /** Being written to this R2 object for an equal request that came shortly before.
+  /** An equal request that came shortly before is writing the R2 object.
    * `FetchSource.awaitResponse` waits for it. */
   | { readonly kind: "awaited"; readonly objectKey: string }
   | StoredPack;
 
-/** To be made for this client alone. */
+/** A pack that the Worker builds for this client alone. */
 export interface PlannedPack {
   readonly kind: "plan";
   readonly plan: PackPlan;
-  /** Identifies equal responses, hex; null: an equal one would not be stored. */
+  /** Key of equal responses, hex; null: an equal response would not be stored. */
   readonly responseKey: string | null;
 }
 
-/** Already made: the whole body of the response is an R2 object. */
+/** A stored response: an R2 object has the whole body. */
 export interface StoredPack {
   readonly kind: "stored";
-  /** Whether it already existed, or was made for an equal request that came shortly before. */
+  /** `hit`: the response was already stored. `shared`: it was made for an equal request that
+   * came shortly before. */
   readonly cache: "hit" | "shared";
   readonly objectKey: string;
   readonly sizeBytes: number;
@@ -130,29 +132,30 @@ export interface StoredPack {
   readonly objectCount: number;
 }
 
-/** What serving a fetch needs from a repository, wherever that is. All values can be cloned
- * structurally: the stub of a Durable Object implements this interface, and each HTTP request costs
- * one call. */
+/** The functions of a repository that serving a fetch needs, wherever the repository is. All
+ * values are structured-cloneable: the stub of a Durable Object implements this interface, and
+ * each HTTP request costs one call. */
 export interface FetchSource {
-  /** Lists refs. @param prefixes byte strings; only refs that begin with one of them, all if there
-   * are none
+  /** Lists refs.
+   * @param prefixes byte strings; only refs that begin with one of them are listed, or all refs
+   *   if there are none
    * @returns null when there is no such repository */
   refs(prefixes: string[]): Promise<RefList | null>;
-  /** Negotiates and, when it is time, plans the pack. */
+  /** Negotiates, and plans the pack when the negotiation is complete. */
   fetch(request: FetchRequest): Promise<FetchOutcome>;
-  /** Reports the result of storing a response, which `fetch` requested.
-   * @param sizeBytes null: it failed, or its bytes are missing by now */
+  /** Reports the end of storing a response, as `fetch` requested.
+   * @param sizeBytes null: storing failed, or the stored bytes have gone missing */
   finishResponse(objectKey: string, sizeBytes: number | null): Promise<void>;
-  /** Waits for a response that `fetch` reported as being stored.
-   * @returns the stored response; or a plan, when storing failed or takes too long; null: it is
-   * unknown */
+  /** Waits for a response that another request is storing.
+   * @returns the stored response; or a plan, when storing failed or takes too long; null: the
+   *   response is unknown */
   awaitResponse(objectKey: string): Promise<PlannedPack | StoredPack | null>;
-  /** Bytes of objects.
+  /** Reads the sizes of objects in bytes.
    * @param oids packed
    * @returns one size per id, -1 for an object that no ref reaches; null: there is no such
-   * repository */
+   *   repository */
   sizes(oids: Uint8Array): Promise<Float64Array | null>;
-  /** The bundles that a clone may start with; null: there is no such repository. */
+  /** Lists the bundles with which a clone may start; null: there is no such repository. */
   bundles(): Promise<StoredBundle[] | null>;
 }
 
@@ -164,13 +167,13 @@ export interface BundlePlan {
 
 /** A bundle, stored in R2. */
 export interface StoredBundle {
-  /** Creation token: higher than that of every bundle before it. */
+  /** Creation token: higher than that of every earlier bundle. */
   readonly token: number;
   /** The R2 object. */
   readonly key: string;
   readonly sizeBytes: number;
-  /** SHA-1 of its bytes. */
+  /** SHA-1 of the bundle's bytes. */
   readonly checksum: Uint8Array;
-  /** `PushLog.totalBytes` when its refs were read; later pushes are not in it. */
+  /** `PushLog.totalBytes` when the refs were read. Later pushes are not in the bundle. */
   readonly totalBytes: number;
 }

@@ -7,10 +7,10 @@ import type { PackPlan } from "../base/bytes/pack-plan.ts";
 import type { CommitRecord } from "./commits.ts";
 import { NO_BASE } from "../base/bytes/plan-rows.ts";
 
-/** Where the bytes of blobs are stored, with those of their delta bases. The object makes the plan,
- * the Worker carries it out. */
+/** The stored places of blobs and of their delta bases. The object makes the plan, the Worker
+ * reads by it. */
 export interface BlobPlan extends Pick<PackPlan, "extents" | "chains"> {
-  /** The row of `chains` of each blob. */
+  /** Row of `chains` for each blob. */
   readonly rows: Uint32Array;
 }
 
@@ -21,33 +21,34 @@ export function isStreamed(base: number, sizeBytes: number): boolean {
   return base === NO_BASE && sizeBytes > STREAM_THRESHOLD_BYTES;
 }
 
-/** Entries of a directory on one page. */
+/** Entry limit of one page of a directory. */
 export const MAX_ENTRIES_PER_PAGE = 1_000;
 
-/** How a file is changed for an archive, as bits. */
+/** Bits that say how a file is changed for an archive. */
 export const CONVERT = {
-  /** Line ends become CRLF, unless the file is binary. */
+  /** Line endings become CRLF, unless the file is binary. */
   crlf: 1,
-  /** The same, unless some line ends already are CRLF. */
+  /** As `crlf`, unless some line endings already are CRLF. */
   autoCrlf: 2,
   /** `$Id$` is expanded. */
   ident: 4,
   /** `$Format:…$` is expanded. */
   subst: 16,
-  /** The file is left out, but its directory is included, as in git. */
+  /** The file is left out, but its directory is included, as git does. */
   omit: 8,
 } as const;
 
-/** What the placeholders of an archive's files stand for. */
+/** The commit whose fields replace the placeholders in an archive's files. */
 export interface ArchivedCommit {
-  /** Its id in hex, and its content. */
+  /** The commit's id in hex, and its content. */
   readonly oid: string;
   readonly content: Uint8Array;
-  /** The shortest unique prefixes of its id, its tree's and its parents', by their ids in hex. */
+  /** The shortest unique prefixes of the commit's id, its tree's and its parents', by their ids
+   * in hex. */
   readonly abbreviated: Readonly<Record<string, string>>;
 }
 
-/** Entries of trees with data from their rows, one array per column: the form in which the object
+/** Tree entries with columns from their rows, one array per column: the form in which the object
  * sends them to the Worker. */
 export interface FileColumns {
   /** Byte strings. */
@@ -63,7 +64,7 @@ export interface FileColumns {
 
 /** The commit that last touched each entry of a directory. */
 export interface LastCommits {
-  /** Each once. */
+  /** Commits without repetition. */
   readonly commits: CommitRecord[];
   /** For each entry the index of its commit; −1: not found yet. */
   readonly indexes: Int32Array;
@@ -75,7 +76,7 @@ export interface LfsFile extends NamedLfsObject {
   readonly index: number;
 }
 
-/** The most paths of one page: with their ids about 1 MB. */
+/** Path limit of one page: with their ids about 1 MB. */
 export const MAX_FILES_PER_PAGE = 10_000;
 
 /** A request for a directory. */
@@ -87,9 +88,9 @@ export interface DirectoryRequest {
   readonly lastCommits: boolean;
   /** Whether to say which entries are pointers of Git LFS. */
   readonly lfs?: boolean;
-  /** `next` of the part before, a byte string. Default: from the beginning. */
+  /** Cursor: `next` of the part before, a byte string. Default: from the beginning. */
   readonly after?: string;
-  /** Entries at most. Default: `MAX_ENTRIES_PER_PAGE`. */
+  /** Entry limit. Default: `MAX_ENTRIES_PER_PAGE`. */
   readonly limit?: number;
 }
 
@@ -98,15 +99,15 @@ export interface Directory {
   /** Ids in hex. */
   readonly commit: string;
   readonly tree: string;
-  /** Names instead of paths. */
+  /** `paths` has names here. */
   readonly entries: FileColumns;
   readonly lastCommits: LastCommits | null;
-  /** Those of the entries that are pointers of Git LFS, if asked for. */
+  /** The entries that are pointers of Git LFS, if requested. */
   readonly lfs: readonly LfsFile[];
-  /** How many entries precede the part, and how many the directory has. */
+  /** Number of entries before the part, and of the whole directory. */
   readonly start: number;
   readonly total: number;
-  /** `after` for the next part; null: this is the last. */
+  /** `after` of the next part; null: this is the last. */
   readonly next: string | null;
 }
 
@@ -123,11 +124,11 @@ export interface TreeRequest {
 export interface TreePart {
   /** Byte strings. */
   readonly names: string[];
-  /** As written. */
+  /** Modes as stored in the tree. */
   readonly modes: number[];
   /** Hex. */
   readonly oids: string[];
-  /** `after` for the next part; null: this is the last. */
+  /** `after` of the next part; null: this is the last. */
   readonly next: string | null;
 }
 
@@ -148,9 +149,9 @@ export interface FilesRequest {
 export interface FilesPage {
   readonly commit: string;
   readonly files: FileColumns;
-  /** Those of the files that are pointers of Git LFS, if asked for. */
+  /** The files that are pointers of Git LFS, if requested. */
   readonly lfs: readonly LfsFile[];
-  /** `after` for the next page; null: this is the last page. */
+  /** `after` of the next page; null: this is the last page. */
   readonly next: string | null;
 }
 
@@ -159,11 +160,11 @@ export interface LocatedBlob {
   /** Hex. */
   readonly oid: string;
   readonly sizeBytes: number;
-  /** For this blob alone. */
+  /** The plan for this blob alone. */
   readonly plan: BlobPlan;
 }
 
-/** A version of a file that a worktree wrote as an R2 object of its own. */
+/** A file that the worktree job has written as an R2 object. */
 export interface WrittenFile {
   readonly key: string;
   readonly etag: string;
@@ -173,45 +174,43 @@ export interface WrittenFile {
 export interface LocatedFile extends Omit<LocatedBlob, "plan"> {
   /** Id in hex. */
   readonly commit: string;
-  /** Whether the commit was named by its id: then the content at the path never changes. */
+  /** Whether the request named the commit by its id: then the content at the path never changes. */
   readonly isImmutable: boolean;
   /** Byte string, from the root. */
   readonly path: string;
   readonly mode: number;
   /** Null: not written, or empty. */
   readonly written: WrittenFile | null;
-  /** The LFS object that the file is a pointer to; null: it is none. */
+  /** The LFS object that the file points to; null: the file is no pointer. */
   readonly lfs: NamedLfsObject | null;
-  /** Where its blob is stored. Null: to be requested with `locateBlob` if the written file is
-   * missing. */
+  /** The stored place of the blob. Null: `locateBlob` finds it if the written file is missing. */
   readonly plan: BlobPlan | null;
 }
 
-/** After this many steps, a third of a second, a window that has a file ends. */
+/** Steps after which a window that has a file ends: a third of a second. */
 export const WINDOW_STEPS = MAX_WALK_STEPS / 3;
 
-/** A request for files to read. */
+/** A request for files whose content is to be read. */
 export interface FilesPlanRequest {
   /** Byte string. For later windows, the commit's id. */
   readonly ref: string;
   /** The last path of the previous window, "" for the first. */
   readonly after: string;
-  /** Byte string: a file, or a directory whose files are all wanted; "": the root. */
+  /** Byte string: a file, or a directory, whose files are all wanted; "": the root. */
   readonly path: string;
-  /** Byte strings: git's `:(glob)` pathspecs; none: all files. */
+  /** Byte strings: git's `:(glob)` pathspecs; empty: all files. */
   readonly globs: readonly string[];
-  /** `archive`: with directories, without anything marked `export-ignore`. `search`: regular files
-   * only. */
+  /** `archive`: includes directories, excludes anything marked `export-ignore`. `search`:
+   * regular files only. */
   readonly purpose: "archive" | "search";
   /** Whether to say which files are pointers of Git LFS. */
   readonly lfs?: boolean;
-  /** Steps that the window may take, from what is left of the request's budget. By default the
-   * whole budget. */
+  /** Step limit of the window, taken from the rest of the request's budget. Default: the whole
+   * budget. */
   readonly steps?: number;
 }
 
-/** A window of a commit's files, in the order of their paths' bytes, with the places where they are
- * stored. */
+/** A window of a commit's files, in the order of their paths' bytes, with their stored places. */
 export interface FilesPlan {
   /** Id in hex. */
   readonly commit: string;
@@ -219,17 +218,17 @@ export interface FilesPlan {
   /** The commit's time in seconds. */
   readonly timeSeconds: number;
   readonly files: FileColumns;
-  /** For the files that are blobs, in their order. */
+  /** The plan for the files that are blobs, in their order. */
   readonly plan: BlobPlan;
-  /** How each file is changed for an archive: bits of `CONVERT`. */
+  /** Changes to each file for an archive: bits of `CONVERT`. */
   readonly conversions: Uint8Array;
-  /** What placeholders stand for; null: no file of the window has any that are expanded. */
+  /** Values of the placeholders; null: no file of the window has any that are expanded. */
   readonly subst: ArchivedCommit | null;
-  /** Those of the files that are read and are pointers of Git LFS, if asked for. */
+  /** The files that are read and are pointers of Git LFS, if requested. */
   readonly lfs: readonly LfsFile[];
-  /** Whether there may be more. */
+  /** Whether more files may follow. */
   readonly more: boolean;
-  /** Steps that were spent. */
+  /** Steps that the window took. */
   readonly steps: number;
 }
 
@@ -238,5 +237,5 @@ export function isRead({ numbers, modes }: FileColumns, conversions: Uint8Array,
   return numbers[i] !== 0 && !isTreeMode(modes[i]!) && (conversions[i]! & CONVERT.omit) === 0;
 }
 
-/** The largest tree or blob that is shown as JSON: it is in memory several times on its way. */
+/** Size limit of a tree or blob that is shown as JSON: several copies are in memory on the way. */
 export const MAX_SHOWN_BYTES = 8 * 1024 * 1024;

@@ -9,24 +9,24 @@ export interface BlameQuery {
   readonly commit: string;
   /** Byte string. */
   readonly path: string;
-  /** First and last line, counted from 1; null: all. */
+  /** First and last line, from 1; null: all lines. */
   readonly lines: readonly [first: number, last: number] | null;
 }
 
 /** Consecutive lines that one commit introduced. */
 export interface BlameRange {
-  /** Line number, counted from 1, as all line numbers here. */
+  /** First line; line numbers start at 1 throughout. */
   readonly start: number;
   readonly count: number;
   /** null: not found yet. */
   readonly commit: string | null;
-  /** The position of the lines in that commit. */
+  /** Number of the first line in that commit. */
   readonly originalStart: number;
-  /** The file's path there, byte string. */
+  /** The file's path in that commit, byte string. */
   readonly originalPath: string;
 }
 
-/** Where the lines of a file come from. */
+/** The origin of a file's lines. */
 export interface BlameResult {
   readonly commit: string;
   /** Byte string. */
@@ -36,17 +36,17 @@ export interface BlameResult {
   readonly ranges: BlameRange[];
   /** The commits in `ranges`, newest first. */
   readonly commits: CommitRecord[];
-  /** Whether a further request finds more. */
+  /** Whether another request finds more. */
   readonly truncated: boolean;
 }
 
-/** What is looked for in commits. */
+/** A search for text in commits. */
 export interface WantedTexts {
-  /** Text that is part of the author's `name <email>`; null: any. */
+  /** Text to find in the author's `name <email>`; null: any author. */
   readonly author: string | null;
-  /** Text that is part of the message; null: any. */
+  /** Text to find in the message; null: any message. */
   readonly text: string | null;
-  /** Whether capital and small letters are the same. */
+  /** Whether case is ignored. */
   readonly ignoreCase: boolean;
 }
 
@@ -56,36 +56,36 @@ export interface Comparison {
   readonly head: string;
   /** The best common ancestor, the newest if there are several; null: none. */
   readonly mergeBase: string | null;
-  /** Commits that head reaches and base does not. */
+  /** Number of commits that head reaches and base does not. */
   readonly ahead: number;
-  /** Commits that base reaches and head does not. */
+  /** Number of commits that base reaches and head does not. */
   readonly behind: number;
 }
 
-/** Which of two commits a walk visits first. */
+/** The order in which a walk visits commits. */
 export type WalkOrder =
-  /** As `git log`: the newest; of commits with the same second, the one queued first. A parent may
-   * come before a child. */
+  /** As `git log`: the newest commit first; of commits with the same second, the one queued
+   * first. A parent may come before a child. */
   | "dates"
-  /** As `git log --date-order`: a commit is as new as the newest that it reaches, and none comes
-   * before its children. */
+  /** As `git log --date-order`: a commit counts as new as the newest commit that it reaches, and
+   * no commit comes before its children. */
   | "children first";
 
-/** The state of a walk: all that another walk needs to continue it. Object numbers, which never
- * change. */
+/** The state of a walk, complete enough for another walk to continue it. Holds object numbers,
+ * which never change. */
 export interface WalkPlace {
-  /** Commits met but not yet visited, in the order of the queue. */
+  /** Queue of commits that were met but not visited, in order. */
   readonly open: readonly ObjectNumber[];
-  /** Visited commits that an unvisited one reaches. This happens where clocks were wrong or
+  /** Visited commits that an unvisited one reaches. There are some where clocks were wrong or
    * equal. */
   readonly walked: readonly ObjectNumber[];
 }
 
-/** Which commits of a history are wanted. */
+/** A filter of a history's commits. */
 export interface LogFilter extends WantedTexts {
   /** Byte string: only commits that change this path. */
   readonly path: string | null;
-  /** Seconds since 1970. The ancestors of an older commit are not visited either. */
+  /** Seconds since 1970. Ancestors of an older commit are not visited either. */
   readonly since: number | null;
   /** Seconds since 1970. */
   readonly until: number | null;
@@ -100,7 +100,7 @@ export interface LogFilter extends WantedTexts {
 
 /** The state of a log. */
 export interface LogPlace extends WalkPlace {
-  /** Byte string: the name of a followed file at this point; null: none is followed. */
+  /** Byte string: the followed file's name at this point; null: no file is followed. */
   readonly path: string | null;
 }
 
@@ -115,7 +115,7 @@ export interface LogQuery extends LogFilter {
 
 /** A commit of a history. */
 export interface LogEntry extends CommitRecord {
-  /** Byte string: the name of a followed file in this commit; null: none is followed. */
+  /** Byte string: the followed file's name in this commit; null: no file is followed. */
   readonly path: string | null;
 }
 
@@ -136,10 +136,10 @@ export function decodeLogPlace(cursor: string): LogPlace {
   });
 }
 
-/** Object numbers are written as the difference from the previous one: neighbours in a history have
+/** Writes each object number as the difference from the previous one: neighbours in a history have
  * close numbers.
  * @throws GitError "too-large" when more parallel lines of history are open than fit into a
- * cursor */
+ *   cursor */
 export function encodeLogPlace({ open, walked, path }: LogPlace): string {
   const cursor = encodeCursor({ open: differences(open), walked: differences(walked), path });
   if (cursor.length > MAX_CURSOR_LENGTH) {

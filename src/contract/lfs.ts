@@ -1,59 +1,60 @@
 import type { LfsOid } from "../base/format/lfs.ts";
 import { MIN_LFS_BYTES_PER_SECOND } from "../base/format/limits.ts";
 
-/** How far the check of an object is. */
+/** The progress of checking an object. */
 export interface LfsCompletion {
-  /** Whether the object is there. If not, asking again continues. */
+  /** Whether the object is stored. If not, another request continues the check. */
   readonly isDone: boolean;
-  /** Bytes that were read. */
+  /** Bytes checked so far. */
   readonly checkedBytes: number;
 }
 
-/** A lock as a caller sees it. Who has it, only those are told who may write: null. */
+/** A lock as a caller sees it. Only callers with the right to write see the owner; null for
+ * others. */
 export type ShownLock = Omit<LfsLock, "owner" | "ownerName"> &
   ({ readonly owner: string; readonly ownerName: string } | { readonly owner: null; readonly ownerName: null });
 
-/** Some locks, and where the next ones begin; null: there are no more. */
+/** A page of locks with the cursor of the next page; null: there is none. */
 export interface LockPage {
   readonly locks: readonly ShownLock[];
   readonly next: string | null;
 }
 
-/** What a client wants to do with objects. */
+/** A client's request to transfer objects. */
 export interface LfsBatch {
   readonly operation: "upload" | "download";
-  /** Without repetition. */
+  /** Objects without repetition. */
   readonly objects: readonly LfsObject[];
-  /** Full name of the ref that the objects are for, text; null: unknown. */
+  /** Full name of the ref to which the objects belong, text; null: unknown. */
   readonly ref: string | null;
-  /** Objects with more bytes cannot be sent. */
+  /** Size limit of an object that can be sent, in bytes. */
   readonly largestBytes: number;
-  /** Objects with more bytes are sent to the bucket by the client itself, as far as it takes them
-   * in one request; null: none are. */
+  /** Size above which the client sends an object to the bucket itself, as far as the bucket
+   * takes it in one request, in bytes; null: the client never does. */
   readonly signedAboveBytes: number | null;
 }
 
-/** What a repository answers to it. */
+/** A repository's answer to an `LfsBatch`. */
 export interface LfsBatchAnswer {
-  /** Those that are there. */
+  /** Objects that are stored. */
   readonly found: readonly StoredLfsObject[];
-  /** Those that are missing, and where the client may send them itself. */
+  /** Missing objects, with the places to which the client may send them itself. */
   readonly begun: readonly StoredLfsObject[];
 }
 
 /** An object to send in parts. */
 export interface NewLfsUpload extends LfsObject {
-  /** What a request can bring: at least `MIN_LFS_PART_BYTES`. */
+  /** Part size that a request can carry, in bytes; at least `MIN_LFS_PART_BYTES`. */
   readonly largestPartBytes: number;
 }
 
 /** An upload as its client sees it. */
 export interface LfsUploadStatus extends Pick<StoredLfsUpload, "id" | "partBytes" | "endsMs"> {
-  /** Numbers of the parts that are there. */
+  /** Numbers of the parts that are stored. */
   readonly parts: readonly number[];
 }
 
-/** Names an upload. It is found only by its own object. */
+/** The name of an upload. Only a request that also names its object finds it. */
 export interface LfsUploadName {
   readonly id: string;
   readonly oid: LfsOid;
@@ -68,51 +69,53 @@ export interface NewLfsPart extends LfsUploadName {
   readonly checksum: string;
 }
 
-/** What a repository keeps for Git LFS. */
+/** A repository's use of Git LFS. */
 export interface LfsState {
   readonly objects: number;
   readonly sizeBytes: number;
-  /** Bytes that others of the family keep for it; they count against no quota of its own. */
+  /** Bytes that other repositories of the family store for this one. They count against no quota
+   * of this one. */
   readonly sharedBytes: number;
-  /** Objects that pointer files name and that are not there. */
+  /** Number of missing objects that pointer files name. */
   readonly missing: number;
   readonly locks: number;
 }
 
-/** Objects to list. */
+/** A request for a list of objects. */
 export interface LfsListRequest {
-  /** Whether those that are there, or those that pointer files name and that are not. */
+  /** `stored`: objects that are stored. `missing`: objects that pointer files name and that are
+   * not stored. */
   readonly which: "stored" | "missing";
-  /** Only those with higher ids; "": from the first on. */
+  /** Only objects with higher ids are listed; "": all. */
   readonly after: LfsOid;
   readonly limit: number;
 }
 
-/** The least time (ms) for which an object may arrive. */
+/** Minimum time for the arrival of an object, in ms. */
 const MIN_LFS_WAIT_MS = 60 * 60_000;
 
-/** An object that a client has. */
+/** An LFS object of a client. */
 export interface LfsObject {
   readonly oid: LfsOid;
   readonly sizeBytes: number;
 }
 
-/** For how long (ms) an object may arrive. */
+/** Time that an object has to arrive, in ms. */
 export function lfsWaitMs(sizeBytes: number): number {
   return Math.max(MIN_LFS_WAIT_MS, (sizeBytes / MIN_LFS_BYTES_PER_SECOND) * 1_000);
 }
 
-/** An LFS object that is there. */
+/** A stored LFS object. */
 export interface StoredLfsObject {
   readonly oid: LfsOid;
   readonly sizeBytes: number;
-  /** Its R2 object. */
+  /** Key of the R2 object. */
   readonly key: string;
 }
 
 /** An LFS object that a pointer file names. */
 export interface NamedLfsObject extends Omit<StoredLfsObject, "key"> {
-  /** Null: it is not there. */
+  /** Key of the R2 object; null: the object is missing. */
   readonly key: string | null;
 }
 
@@ -121,16 +124,16 @@ export interface StoredLfsUpload {
   readonly id: string;
   readonly oid: LfsOid;
   readonly sizeBytes: number;
-  /** Bytes of each part but the last. */
+  /** Bytes of each part except the last. */
   readonly partBytes: number;
-  /** The R2 object that the parts become. */
+  /** Key of the R2 object that the parts form. */
   readonly key: string;
-  /** The bucket's id of the write. */
+  /** The bucket's id of the multipart upload. */
   readonly write: string;
   readonly endsMs: number;
-  /** Bytes of the parts that are there. */
+  /** Bytes of the stored parts. */
   readonly storedBytes: number;
-  /** Whether the parts have become the R2 object. */
+  /** Whether the parts were joined to the R2 object. */
   readonly isJoined: boolean;
 }
 

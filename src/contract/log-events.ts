@@ -28,13 +28,14 @@ export interface PushCost {
   readonly refs: number;
   readonly packBytes: number;
   readonly objects: number;
-  /** From the first pack byte to the last check, and from there to the end of the transaction. */
+  /** Times from the first pack byte to the last check, and from there to the end of the
+   * transaction. */
   readonly indexMs: number;
   readonly applyMs: number;
-  /** The largest sum of module memory and buffers. */
+  /** Peak of module memory and buffers together. */
   readonly peakBytes: number;
-  /** How many changes through the API shared one transaction and its times; only the first has the
-   * operations. Absent: it had its own. */
+  /** Number of changes through the API that shared one transaction and its times; only the first
+   * of them has the operations. Absent: the change had its own transaction. */
   readonly together?: number;
   readonly operations: ChunkCounters;
 }
@@ -57,10 +58,10 @@ interface CallEvent {
   readonly request: string;
   readonly name: string;
   readonly ms: number;
-  /** Its error, null: none. */
+  /** Code of the call's error; null: none. */
   readonly error: string | null;
   readonly operations: ChunkCounters & Pick<SqlCounters, "rowsRead" | "rowsWritten">;
-  /** The pushes that it made; absent: none. */
+  /** The pushes that the call made; absent: none. */
   readonly pushes?: readonly PushCost[];
 }
 
@@ -71,7 +72,7 @@ export interface ReadEvent {
   readonly blobs: number;
   /** Bytes that the client received. */
   readonly sentBytes: number;
-  /** Whether that is all: a client may disconnect, and a read may fail. */
+  /** Whether the client received everything: it may disconnect, and a read may fail. */
   readonly complete: boolean;
   readonly operations: ChunkCounters;
 }
@@ -82,9 +83,9 @@ interface BackupEvent {
   readonly objects: number;
   /** Bytes that the client received. */
   readonly sentBytes: number;
-  /** Whether that is all: a client may disconnect, and a read may fail. */
+  /** Whether the client received everything: it may disconnect, and a read may fail. */
   readonly complete: boolean;
-  /** The largest sum of plan and buffers. */
+  /** Peak of plan and buffers together. */
   readonly peakBytes: number;
   readonly operations: ChunkCounters;
 }
@@ -95,33 +96,33 @@ export interface BundleEvent {
   readonly objects: number;
   readonly sizeBytes: number;
   readonly buildMs: number;
-  /** The largest sum of buffers. */
+  /** Peak of all buffers together. */
   readonly peakBytes: number;
   readonly operations: ChunkCounters;
 }
 
-/** The results of a job's run. Each kind of job sets some of them. */
+/** The counts of a job's run. Each kind of job sets some of them. */
 export interface JobCounts {
-  /** Chunks that it replaced or moved, and their bytes. */
+  /** Chunks that the job replaced or moved, and their bytes. */
   readonly chunks?: number;
   readonly bytes?: number;
-  /** Objects that it rewrote (`prune`: removed), and how many of them were undeltified. */
+  /** Objects that the job rewrote (`prune`: removed), and how many of them were undeltified. */
   readonly objects?: number;
   readonly undeltified?: number;
-  /** Commits and other graph nodes that it removed. */
+  /** Commits and other graph nodes that the job removed. */
   readonly nodes?: number;
-  /** Commits whose authors it recorded. */
+  /** Commits whose authors the job recorded. */
   readonly commits?: number;
-  /** Rows of the reflog that it removed. */
+  /** Reflog rows that the job removed. */
   readonly pushes?: number;
-  /** Files of a worktree that it wrote. */
+  /** Worktree files that the job wrote. */
   readonly files?: number;
-  /** R2 objects that it removed. */
+  /** R2 objects that the job removed. */
   readonly deletedObjects?: number;
-  /** Pointer files of Git LFS that it found, and LFS objects that it removed. */
+  /** Pointer files of Git LFS that the job found, and LFS objects that it removed. */
   readonly pointers?: number;
   readonly lfsObjects?: number;
-  /** The largest sum of bytes held. */
+  /** Peak of the bytes held. */
   readonly peakBytes?: number;
 }
 
@@ -136,21 +137,21 @@ interface JobEvent extends JobCounts {
   readonly operations: ChunkCounters;
 }
 
-/** The registry could not be told what has changed. */
+/** An announcement to the registry failed. */
 interface AnnouncementFailedEvent {
   readonly event: "announcement-failed";
   readonly error: string;
 }
 
-/** An event could not be read, or what became of its delivery not be written; it is tried again. */
+/** Reading an event or recording its delivery failed. It will be retried. */
 interface DeliveryFailedEvent {
   readonly event: "delivery-failed";
-  /** Its id; null: none was reached. */
+  /** The webhook's id; null: the failure came before any webhook. */
   readonly webhook: string | null;
   readonly error: string;
 }
 
-/** What happened is not in the repository's event log, since the repository could not be told. */
+/** An event is missing from the repository's event log, because telling the repository failed. */
 interface EventLostEvent {
   readonly event: "event-lost";
   readonly type: string;

@@ -4,9 +4,9 @@ import type { Ident } from "../base/format/ident.ts";
 export interface BranchRequest {
   /** Without `refs/heads/`. */
   readonly branch: string;
-  /** Id in hex: the tip that the branch must have; null: any. */
+  /** Id in hex of the tip that the branch must have; null: any. */
   readonly expected: string | null;
-  /** Only report the result. */
+  /** Whether the result is only reported and nothing changes. */
   readonly isDryRun: boolean;
 }
 
@@ -18,21 +18,20 @@ export interface BranchAnswer<Kind extends string> {
   readonly commit: string | null;
   readonly tree: string;
   readonly parents: string[];
-  /** True: it has more parents. */
+  /** True: the commit has more parents. */
   readonly parentsTruncated?: true;
   readonly dryRun: boolean;
 }
 
 /** A merge into a branch. */
 export interface MergeRequest extends BranchRequest {
-  /** Text, a revision: what is merged. With `source`, how messages name it. */
+  /** Revision to merge, text. With `source`, the name of the head in messages. */
   readonly head: string;
-  /** The head is a branch of another repository of the family; null: it is here. */
+  /** The foreign branch that is merged; null: the head is in this repository. */
   readonly source: ForeignBranch | null;
-  /** Whether the branch may, must or must not simply move to the head when the head is ahead of
-   * it. */
+  /** Whether the branch may, must or must not fast-forward when the head is ahead of it. */
   readonly fastForward: "allow" | "only" | "never";
-  /** Byte string, stored as it is; null: git's default. */
+  /** Byte string, stored unchanged; null: git's default message. */
   readonly message: string | null;
   readonly author: Ident;
   readonly committer: Ident;
@@ -47,29 +46,29 @@ export type MergeKind =
   /** The branch already contains the head. */
   | "up-to-date";
 
-/** The common part of a pick and a revert. */
+/** The common fields of a cherry-pick and a revert. */
 export interface PickRequest extends BranchRequest {
-  /** Text, a revision: the commit whose change is applied. */
+  /** Revision of the commit whose change is applied; text. */
   readonly commit: string;
   /** For a merge, the parent that the change is relative to, from 1; null: the commit is not a
    * merge. */
   readonly mainline: number | null;
-  /** Byte string, stored as it is; null: git's default. */
+  /** Byte string, stored unchanged; null: git's default message. */
   readonly message: string | null;
   readonly committer: Ident;
 }
 
-/** A request to apply the change of a commit to a branch. The author stays the same. */
+/** A request to apply a commit's change to a branch. The commit's author is kept. */
 export type CherryPickRequest = PickRequest;
 
-/** A request to undo the change of a commit on a branch. */
+/** A request to revert a commit's change on a branch. */
 export interface RevertRequest extends PickRequest {
   readonly author: Ident;
 }
 
-/** The result of bringing a branch forward. */
+/** The result of fast-forwarding a branch to its upstream. */
 export interface SyncAnswer {
-  /** `up-to-date`: the branch already contained all of it. */
+  /** `up-to-date`: the branch already contained the upstream. */
   readonly kind: "created" | "fast-forward" | "up-to-date";
   readonly branch: string;
   /** Id of its tip, in hex. */
@@ -84,16 +83,17 @@ export interface ForeignBranch {
   readonly branch: string;
 }
 
-/** A fork to be made. */
+/** A request to make a fork. */
 export interface ForkRequest {
   /** Id of the parent. */
   readonly parent: string;
-  /** Byte strings, without `refs/heads/`: the branches to take over, with the tags that they reach,
-   * the first one as default branch unless the parent's is among them; null: all refs. */
+  /** Branches to copy, with the tags that they reach; byte strings without `refs/heads/`. The
+   * first becomes the default branch unless the parent's is among them. Null: all refs. */
   readonly branches: readonly string[] | null;
-  /** When the fork deletes itself (ms since 1970); null: never. */
+  /** Time at which the fork deletes itself (ms since 1970); null: never. */
   readonly expiresMs: number | null;
-  /** Who makes it, byte string; null: unknown. @see nameOf */
+  /** Name of the caller, byte string; null: unknown.
+   * @see nameOf */
   readonly who: string | null;
 }
 
@@ -101,17 +101,17 @@ export interface ForkRequest {
 export interface Ancestry {
   /** In hex. */
   readonly commit: string;
-  /** Ids, packed, the commit's own among them. */
+  /** Packed ids, including the commit's own. */
   readonly oids: Uint8Array;
 }
 
-/** How a commit here relates to one elsewhere; ids in hex. */
+/** The relation of a commit here to a commit elsewhere; ids in hex. */
 export interface ForeignComparison {
   readonly base: string;
-  /** The best common ancestors, the newest first. */
+  /** The best common ancestors, newest first. */
   readonly mergeBases: string[];
-  /** Commits of the other side that are no ancestors of the base. */
+  /** Number of commits of the other side that are not ancestors of the base. */
   readonly ahead: number;
-  /** Ancestors of the base that the other side lacks. */
+  /** Number of ancestors of the base that the other side lacks. */
   readonly behind: number;
 }

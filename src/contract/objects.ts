@@ -1,4 +1,4 @@
-// The objects as the Worker sees them. What an object's class implements is described here.
+// The objects' interfaces for the Worker. A class that implements one is described here.
 import type { Caller, Requester, Right, Target, Token, TokenScope } from "../base/access/caller.ts";
 import type { QuotaChange } from "../base/access/quota.ts";
 import type { GitErrorCode, GitErrorData } from "../base/format/errors.ts";
@@ -24,7 +24,7 @@ import type {
 } from "./registry.ts";
 import type { CallName, CallOutcome, OwnerCallName } from "./calls.ts";
 
-/** An object in another place: each method is a request, and its result arrives later. */
+/** A remote object: each method is a request, and its result arrives later. */
 export type Remote<Object> = {
   readonly [Name in keyof Object]: Object[Name] extends (...given: infer Given) => infer Result
     ? (...given: Given) => Promise<Awaited<Result>>
@@ -33,7 +33,8 @@ export type Remote<Object> = {
 
 /** A repository's object. */
 export interface RepositoryRpc {
-  /** Takes a push, or begins to listen (`LISTEN_REQUEST`). The Worker has authorised it. */
+  /** Takes a push, or registers a listener (`LISTEN_REQUEST`). The Worker has authorised the
+   * request. */
   fetch(request: Request): Promise<Response>;
   /** Serves a call. @see RepositoryClient */
   call(name: CallName, argument: unknown, requester: Requester): Promise<CallOutcome>;
@@ -63,10 +64,11 @@ export interface RepositoryRpc {
 
 /** An owner's object. */
 export interface OwnerRpc {
-  /** Begins to listen. The Worker has authorised it. */
+  /** Registers a listener. The Worker has authorised the request. */
   fetch(request: Request): Promise<Response>;
-  /** Serves a call. @see OwnerClient
-   * @param right the caller's, for all that the owner has */
+  /** Serves a call.
+   * @see OwnerClient
+   * @param right the caller's right to everything that the owner has */
   call(name: OwnerCallName, argument: unknown, right: Right): Promise<CallOutcome>;
 }
 
@@ -103,8 +105,8 @@ export interface RegistryRpc {
   /** @see TokenTable.use */
   useToken(hash: string): Token | null;
   /** Creates a token.
-   * @returns the token and its secret text, which is returned only here; null: its scope has too
-   * many */
+   * @returns the token and its secret text, which is returned only here; null: the scope is
+   *   at its limit of tokens */
   createToken(wanted: Omit<NewToken, "id">): { readonly token: Token; readonly text: string } | null;
   /** @see TokenTable.read */
   readToken(id: string): Token | null;
@@ -118,8 +120,9 @@ export interface RegistryRpc {
   revokeToken(id: string): boolean;
   /** @see SessionTable.create */
   createSession(hash: string, holder: SessionHolder, expiresMs: number): void;
-  /** Who signed in, while the token is good: a session without it is none, whatever else is stored.
-   * @returns null: nobody, or no longer */
+  /** Finds the holder of a session, while the holder's token is valid: a session without a valid
+   * token does not count, whatever else is stored.
+   * @returns null: the session is unknown or over */
   useSession(hash: string): KnownSession | null;
   /** @see SessionTable.end */
   endSession(hash: string): void;
@@ -129,41 +132,43 @@ export interface RegistryRpc {
   setQuota(holder: QuotaHolder, change: QuotaChange): void;
 }
 
-// How a Worker hears from a repository's object that something has happened: over a WebSocket that
-// the platform keeps while the object sleeps, so that an idle listener costs no object time. A
-// message says nothing but that: the Worker then reads the log, with the caller's rights of that
-// moment.
+// Listening: how a Worker learns that something happened to a repository. The repository's object
+// sends over a WebSocket that the platform keeps open while the object sleeps, so an idle listener
+// costs no object time. A message carries no data: the Worker then reads the log, with the rights
+// that the caller has at that moment.
 
-/** The status with which an object refuses a request because it is not a repository, returning a
- * push's body unread: the name may lead elsewhere by now. Clients never see it. */
+/** Status with which an object refuses a request because it has no repository. The answer
+ * returns a push's unread body, because the name may lead to another object by now. Clients
+ * never see this status. */
 export const GONE = 410;
 
-/** The request that begins to listen. No push has this path. */
+/** The request that registers a listener. No push has this path. */
 export const LISTEN_REQUEST = { url: "https://holdfast/-/listen", headers: { Upgrade: "websocket" } } as const;
 
-/** Who signed in, and until when (ms since 1970). For the operator the Worker checks the proof. */
+/** The holder of a session and its end (ms since 1970). The Worker checks the operator's proof. */
 export type KnownSession =
   | { readonly kind: "token"; readonly token: Token; readonly expiresMs: number }
   | { readonly kind: "operator"; readonly proof: string; readonly expiresMs: number };
 
-/** The header that carries a `PushOrigin` to the object: percent-encoded JSON. The Worker always
- * sets it, whatever the client sent. */
+/** Header that carries a `PushOrigin` to the object as percent-encoded JSON. The Worker always
+ * sets it and overwrites the client's. */
 export const ORIGIN_HEADER = "Holdfast-Origin";
 
-/** Who sent a push, and to which name. */
+/** The sender of a push, and the name to which it was sent. */
 export interface PushOrigin {
   readonly requester: Requester;
   readonly place: PushPlace;
 }
 
-/** The result of a fork, in a form that can cross from the object to the Worker. */
+/** The result of a fork, as data: an error that crosses from the object to the Worker would lose
+ * its fields. */
 export type ForkOutcome =
   | { readonly kind: "forked" }
-  /** The repository exists, or is being made. */
+  /** The repository exists already, or is being made. */
   | { readonly kind: "taken" }
   | { readonly kind: "failed"; readonly code: GitErrorCode; readonly data: GitErrorData };
 
-/** The push's destination, as its sender is told. */
+/** The destination of a push, as its sender is told. */
 export interface PushPlace {
   /** The present owner and name, such as `me/diary`. */
   readonly name: string;

@@ -6,29 +6,30 @@ import type { Languages } from "./tally.ts";
 import type { Directory } from "./files.ts";
 import type { BranchRecord, TagRecord } from "./refs.ts";
 
-/** Where git keeps the notes of commits. @see git-notes(1): core.notesRef */
+/** The ref under which git keeps notes of commits.
+ * @see git-notes(1): core.notesRef */
 export const NOTES_REF = "refs/notes/commits";
 
 /** A note of a commit. */
 export interface CommitNote {
   /** Hex. */
   readonly oid: string;
-  /** In the tree of notes. */
+  /** Path in the notes tree. */
   readonly path: string;
   readonly sizeBytes: number;
-  /** Null: it has more than `MAX_NOTE_BYTES`. */
+  /** The note's text; null: it has more than `MAX_NOTE_BYTES`. */
   readonly text: string | null;
 }
 
-/** What has been noted of a commit. */
+/** The notes of a commit. */
 export interface CommitNotes {
-  /** Usually one. Git joins several in this order, the deepest first. */
+  /** Usually one. Git joins several in this order, deepest path first. */
   readonly notes: readonly CommitNote[];
-  /** False: there may be more, in trees that are too large. */
+  /** False: there may be more, in trees that are too large to read. */
   readonly isWhole: boolean;
 }
 
-/** What the page of a commit shows besides its changes. */
+/** The contents of a commit's page, except the changes. */
 export interface CommitPage {
   readonly commit: ShownCommit;
   readonly checks: CommitStatuses;
@@ -42,55 +43,55 @@ interface ComparedSide {
   readonly short: string;
 }
 
-/** What a comparison can be chosen from. */
+/** The choices for a comparison. */
 export interface ComparePage {
-  /** The default branch as URLs name it, byte string; null: HEAD names none. */
+  /** The default branch as URLs name it, byte string; null: HEAD names no branch. */
   readonly defaultRev: string | null;
   readonly choices: RefChoices;
-  /** What each name means. */
+  /** The meaning of each name. */
   readonly sides: readonly ComparedSide[];
 }
 
-/** Bytes of a text that can be edited in a form. */
+/** Size limit of a text that a form can edit, in bytes. */
 export const MAX_EDITED_BYTES = 1024 * 1024;
 
-/** A request for what is to be changed. */
+/** A request to edit a path. */
 export interface EditRequest {
-  /** Of the URL: a branch and a path. Byte strings. */
+  /** Branch and path from the URL; byte strings. */
   readonly parts: readonly string[];
-  /** The commit whose files are wanted, an id in hex; null: the branch's tip. */
+  /** Commit of the wanted files, id in hex; null: the branch's tip. */
   readonly at: string | null;
 }
 
-/** What a form that changes files shows. */
+/** The contents of a form that changes files. */
 export interface EditPage {
   /** Without `refs/heads/`, byte string. */
   readonly branch: string;
-  /** As URLs name it, byte string. */
+  /** The branch as URLs name it, byte string. */
   readonly rev: string;
-  /** Id in hex of the commit that was read; null: the repository has none yet. */
+  /** Id in hex of the commit that was read; null: the repository has no commit yet. */
   readonly commit: string | null;
   /** Byte string, "" for the root. */
   readonly path: string;
   readonly found: EditedEntry;
-  /** Why the visitor may not move the branch; null: nothing forbids it. */
+  /** Reason why the visitor may not move the branch; null: the visitor may. */
   readonly refusal: string | null;
 }
 
-/** What is at a path. */
+/** The entry at a path. */
 export type EditedEntry =
   | { readonly kind: "nothing" | "directory" | "submodule" | "link" }
-  /** A file. Its text is not given if it is `binary`, has more than `MAX_EDITED_BYTES`, or is no
+  /** A file. Its text is null if the file is binary, has more than `MAX_EDITED_BYTES`, or is not
    * UTF-8. */
   | { readonly kind: "file"; readonly text: Uint8Array | null; readonly fault: TextFault | null };
 
-/** Why a file cannot be edited as text. */
+/** Reason why a file cannot be edited as text. */
 type TextFault = "too large" | "binary" | "no UTF-8";
 
-/** Why bytes cannot be edited as text; null: they can. */
+/** Finds the reason why bytes cannot be edited as text; null: they can be. */
 export function faultOf(bytes: Uint8Array): TextFault | null {
   if (bytes.length > MAX_EDITED_BYTES) return "too large";
-  // No form can hold a NUL.
+  // A form cannot hold a NUL byte.
   if (bytes.includes(0)) return "binary";
   try {
     new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -108,70 +109,70 @@ export interface FileOfCommit {
   readonly path: string;
 }
 
-/** What a page of found files shows. */
+/** The contents of a page of found files. */
 export interface FindPage {
   readonly revision: PageRevision;
   readonly choices: RefChoices;
-  /** Byte strings, the best first. */
+  /** Byte strings, best match first. */
   readonly paths: readonly string[];
-  /** How many match. More may, if not `isComplete`. */
+  /** Number of matches; a lower bound unless `isComplete`. */
   readonly count: number;
-  /** Whether all files were looked at. */
+  /** Whether the search covered all files. */
   readonly isComplete: boolean;
 }
 
 /** A request for a page of a log. */
 export interface LogPageRequest {
-  /** Of the URL: a revision and a path. Byte strings. */
+  /** Revision and path from the URL; byte strings. */
   readonly parts: readonly string[];
   readonly filter: Omit<LogFilter, "path" | "order">;
-  /** `next` of the page before; null: this is the first. */
+  /** `next` of the previous page; null: this is the first page. */
   readonly cursor: string | null;
   readonly limit: number;
 }
 
-/** What a page of a log shows. */
+/** The contents of a page of a log. */
 export interface HistoryPage {
   readonly revision: PageRevision;
-  /** Null: the URL has a whole commit id, so that the page never changes. */
+  /** Null: the URL has a whole commit id, so the page never changes. */
   readonly choices: RefChoices | null;
-  /** Byte string, "" for all. */
+  /** Byte string; "": the whole tree. */
   readonly path: string;
-  /** In the order of `git log`, all commits in that of `git log --date-order`. Fewer than `limit`,
-   * or none, when the search took too long. */
+  /** Commits in the order of `git log`, for all commits that of `git log --date-order`. There
+   * are fewer than `limit`, or none, when the search took too long. */
   readonly commits: readonly LogEntry[];
   /** The cursor of the next page; null: this is the last. */
   readonly next: string | null;
-  /** Ids of the commits to which the pages before lead, in hex: the first `MAX_LINES`. */
+  /** Ids in hex of the commits to which the previous pages lead: the first `MAX_LINES`. */
   readonly lines: readonly string[];
 }
 
 /** The revision of a page. */
 export interface PageRevision {
-  /** As URLs name it, byte string. It means the same whatever path follows. */
+  /** The revision as URLs name it, byte string. It means the same whatever path follows. */
   readonly name: string;
-  /** Without `refs/heads/` or `refs/tags/`, byte string; for people. */
+  /** Name for people: without `refs/heads/` or `refs/tags/`, byte string. */
   readonly short: string;
-  /** `commit`: an id, or another revision that is neither. */
+  /** `commit`: an id, or any other revision that is no branch or tag. */
   readonly kind: "branch" | "tag" | "commit";
   /** Id in hex. */
   readonly commit: string;
 }
 
-/** A request for what is at a path. */
+/** A request for the entry at a path. */
 export interface PathRequest {
-  /** Of the URL: a revision and a path. Byte strings. */
+  /** Revision and path from the URL; byte strings. */
   readonly parts: readonly string[];
-  /** Whether to read the content of a file. */
+  /** Whether to read a file's content. */
   readonly content: boolean;
-  /** `next` of the directory's page before; null: this is the first. */
+  /** `next` of the directory's previous page; null: this is the first page. */
   readonly after: string | null;
 }
 
-/** What the page of a path shows. */
+/** The contents of a path's page. */
 export interface PathPage {
   readonly revision: PageRevision;
-  /** Null: the URL has a whole commit id, so that the page never changes. */
+  /** Null: the URL has a whole commit id, so the page never changes. */
   readonly choices: RefChoices | null;
   /** Byte string, "" for the root. */
   readonly path: string;
@@ -184,10 +185,10 @@ export interface PathPage {
 export interface ShownDirectory {
   readonly kind: "directory";
   readonly directory: Directory;
-  /** Null: there is none, or this is not the directory's first page. */
+  /** The README; null: there is none, or this is not the directory's first page. */
   readonly readme: Readme | null;
   readonly modules: ShownModules;
-  /** `after` of its next page; null: this is the last. */
+  /** `after` of the next page; null: this is the last page. */
   readonly next: string | null;
 }
 
@@ -198,19 +199,19 @@ export interface ShownFile {
   /** Hex. */
   readonly oid: string;
   readonly sizeBytes: number;
-  /** Null: not asked for, binary, or more than `MAX_SHOWN_FILE_BYTES`. */
+  /** The content; null: not requested, binary, or more than `MAX_SHOWN_FILE_BYTES`. */
   readonly content: Uint8Array | null;
   readonly isBinary: boolean;
-  /** The Git LFS object that it is a pointer to; null: it is none. */
+  /** The Git LFS object that the file points to; null: the file is no pointer. */
   readonly lfs: NamedLfsObject | null;
 }
 
-/** A commit of another repository. */
+/** A submodule: a commit of another repository. */
 export interface ShownSubmodule {
   readonly kind: "submodule";
   /** Hex. */
   readonly oid: string;
-  /** As `.gitmodules` has it, byte string; null: it is not known. */
+  /** URL from `.gitmodules`, byte string; null: unknown. */
   readonly url: string | null;
 }
 
@@ -220,7 +221,7 @@ export interface Readme {
   readonly name: string;
   /** Hex. */
   readonly oid: string;
-  /** Null: it has more than `MAX_README_BYTES`. */
+  /** The text; null: it has more than `MAX_README_BYTES`. */
   readonly text: string | null;
 }
 
@@ -228,7 +229,7 @@ export interface Readme {
 export interface RefChoice {
   /** Without `refs/heads/` or `refs/tags/`. */
   readonly name: string;
-  /** As URLs name it. */
+  /** The name as URLs have it. */
   readonly rev: string;
 }
 
@@ -237,14 +238,14 @@ export interface RefChoices {
   /** The first `MAX_CHOICES` by name. */
   readonly branches: readonly RefChoice[];
   readonly tags: readonly RefChoice[];
-  /** How many there are. */
+  /** Number of branches and tags in the repository. */
   readonly branchCount: number;
   readonly tagCount: number;
 }
 
-/** A part of a list. */
+/** A request for a part of a list. */
 export interface PartRequest {
-  /** How many precede it. */
+  /** Number of entries before the part. */
   readonly start: number;
   readonly limit: number;
 }
@@ -256,12 +257,12 @@ export interface ListedBranch extends Omit<BranchRecord, "name"> {
   readonly tip: CommitRecord;
 }
 
-/** A part of the branches, those with the newest commits first. */
+/** A part of the branches, newest tip first. */
 export interface BranchesPage {
   /** The default branch, which is not in the list; null: there is none. */
   readonly main: ListedBranch | null;
   readonly branches: readonly ListedBranch[];
-  /** All but the default branch. */
+  /** Number of branches except the default branch. */
   readonly total: number;
 }
 
@@ -269,34 +270,34 @@ export interface BranchesPage {
 export interface ListedTag extends Omit<TagRecord, "name"> {
   /** Without `refs/tags/`, byte string. */
   readonly name: string;
-  /** As URLs name it, byte string. */
+  /** The tag as URLs name it, byte string. */
   readonly rev: string;
-  /** When its commit was made, in UTC; null: it is of no commit. */
+  /** Time of the tagged commit, in UTC; null: the tag's target is no commit. */
   readonly committed: string | null;
 }
 
-/** A part of the tags, those of the newest commits first. */
+/** A part of the tags, newest commit first. */
 export interface TagsPage {
   readonly tags: readonly ListedTag[];
   readonly total: number;
 }
 
-/** What the page of a repository shows. */
+/** The contents of a repository's page. */
 export interface RepositoryPage {
-  /** Without `refs/heads/`, byte string; null: HEAD names no branch. */
+  /** The default branch without `refs/heads/`, byte string; null: HEAD names no branch. */
   readonly defaultBranch: string | null;
   readonly choices: RefChoices;
-  /** Null: HEAD has no commit. */
+  /** The part about HEAD's commit; null: HEAD has no commit. */
   readonly head: HeadPart | null;
-  /** The id of the newest event that it takes account of. */
+  /** Id of the newest event that the page includes. */
   readonly lastEvent: string;
 }
 
-/** What the page shows of the commit that HEAD names. */
+/** The part of a repository's page about HEAD's commit. */
 export interface HeadPart {
   readonly revision: PageRevision;
   readonly commit: CommitRecord;
-  /** How many commits it reaches, itself included. */
+  /** Number of commits that the commit reaches, including itself. */
   readonly commitCount: number;
   readonly shown: ShownDirectory;
   readonly languages: Languages["languages"];

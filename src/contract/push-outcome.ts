@@ -1,5 +1,5 @@
-// The answer to a push that the Worker makes itself: values, where git gets text. It is sent to
-// whoever asks for this media type.
+// The outcome of a push as values, where a git client gets text. The object sends it to a client
+// that asks for this media type, such as the Worker for a push of its own.
 import { GitError, type GitErrorCode, type GitErrorData } from "../base/format/errors.ts";
 import type { PushResult } from "./push.ts";
 import { NO_CACHE } from "../base/http/error-response.ts";
@@ -7,7 +7,7 @@ import { NO_CACHE } from "../base/http/error-response.ts";
 /** The `Accept` header of such a push. */
 export const PUSH_OUTCOME_TYPE = "application/vnd.holdfast.push-outcome+json";
 
-/** An error as JSON: as an Error it would lose its values. */
+/** An error as JSON. A cloned Error would lose its values. */
 interface ShownError {
   readonly code: GitErrorCode;
   readonly data: GitErrorData;
@@ -18,7 +18,7 @@ type ShownOutcome =
   /** The push was neither accepted nor refused. */
   | { readonly kind: "failed"; readonly error: ShownError };
 
-/** Whether a push asks for such an answer. */
+/** Whether the sender of a push asks for a `PushOutcome`. */
 export function asksForOutcome(request: Request): boolean {
   return request.headers.get("Accept") === PUSH_OUTCOME_TYPE;
 }
@@ -32,7 +32,7 @@ export function outcomeResponse(outcome: PushResult | GitError): Response {
   return Response.json(shown, { headers: { ...NO_CACHE, "Content-Type": PUSH_OUTCOME_TYPE } });
 }
 
-/** Decodes such an answer.
+/** Decodes an outcome.
  * @throws GitError the failure; "storage-failed" for an unexpected one */
 export async function readOutcome(response: Response): Promise<PushResult> {
   if (response.headers.get("Content-Type") !== PUSH_OUTCOME_TYPE)

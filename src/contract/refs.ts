@@ -7,11 +7,11 @@ export interface BranchRecord {
   readonly name: string;
   /** The id of its tip, in hex. */
   readonly commit: string;
-  /** When the tip was committed. */
+  /** Commit time of the tip. */
   readonly committed: string;
   readonly isDefault: boolean;
-  /** How many commits it has that the default branch lacks, and vice versa; null: there is no
-   * default branch. */
+  /** Number of commits that the branch has and the default branch lacks, and vice versa; null:
+   * there is no default branch. */
   readonly ahead: number | null;
   readonly behind: number | null;
 }
@@ -32,19 +32,19 @@ export interface TagRecord {
   /** The ref's value: for an annotated tag, the tag object. */
   readonly oid: string;
   readonly isAnnotated: boolean;
-  /** The object that it finally points to. */
+  /** The object at the end of the chain of tags. */
   readonly target: { readonly oid: string; readonly type: ObjectType };
-  /** The message of an annotated tag, else null. A signature, if any, is at its end. */
+  /** The message of an annotated tag, including a signature at its end; null for other tags. */
   readonly message: string | null;
-  /** True: the message goes on. */
+  /** True: the message is cut off. */
   readonly messageTruncated?: true;
-  /** Of a single tag: in how many parts its message comes; absent: in one. */
+  /** For a single tag, the number of parts of the message; absent: one. */
   readonly messageParts?: number;
-  /** Null also in tags older than git's tagger line. */
+  /** Null also in old tags, made before git wrote tagger lines. */
   readonly tagger: IdentRecord | null;
 }
 
-/** The parts that make a tag annotated. */
+/** The parts of an annotated tag. */
 export interface Annotation {
   /** Byte string. */
   readonly message: string;
@@ -57,6 +57,6 @@ export interface RefColumns {
   readonly names: string[];
   /** Packed, `OID_BYTES` each. */
   readonly oids: Uint8Array;
-  /** Packed: the object that an annotated tag finally points to, the null oid for other refs. */
+  /** Packed: the object at the end of an annotated tag's chain; the null oid for other refs. */
   readonly peeled: Uint8Array;
 }

@@ -2,7 +2,7 @@ import type { Target, Token, TokenScope } from "../base/access/caller.ts";
 import type { RepositoryName } from "../base/format/repository-name.ts";
 import type { PushQuota, Quota, Use } from "../base/access/quota.ts";
 
-/** Forks are counted up to here: each that is counted is a row read. */
+/** Limit to which forks are counted, because each counted fork is a row read. */
 export const MAX_COUNTED_FORKS = 1_000;
 
 /** A page of a repository's forks, sorted by name. */
@@ -12,10 +12,10 @@ export interface ForkPage {
   readonly next: RepositoryName | null;
 }
 
-/** The first of a repository's forks, and how many there are. */
+/** The first of a repository's forks, and their number. */
 export interface FirstForks {
   readonly first: readonly RepositoryEntry[];
-  /** `MAX_COUNTED_FORKS`: as many or more. */
+  /** `MAX_COUNTED_FORKS`: that many or more. */
   readonly count: number;
 }
 
@@ -28,23 +28,24 @@ export interface EntryWithForks {
 /** The holder of a quota: an owner, or one repository. */
 export type QuotaHolder = TokenScope;
 
-/** How long callers may cache the registry's answers: where a name leads, who may see a repository,
- * what a token is valid for. For so long a revoked token may still work, and a repository that was
- * made private may still be open. A name that leads elsewhere meanwhile is safe: a deleted
- * repository answers that it is unknown, and nobody else gets a former name for `NAME_HOLD_MS`. */
+/** Time for which callers may cache the registry's answers: the repository of a name, its
+ * visibility, the rights of a token. Within this time a revoked token may still work, and a
+ * repository that was made private may still be open. A name that leads elsewhere by now is
+ * safe: a deleted repository answers that it is unknown, and nobody else gets a former name for
+ * `NAME_HOLD_MS`. */
 export const ANSWER_LIFE_MS = 10_000;
 
 /** A repository's report on itself. */
 export type RepositoryStanding =
   | ({ readonly kind: "live"; readonly parentId: string | null } & RepositoryFigures)
-  /** Nothing has been created so far, and no push is running. */
+  /** No repository exists yet, and no push is running. */
   | { readonly kind: "absent" }
   | { readonly kind: "deleted" };
 
-/** An owner to whose events somebody listens. */
+/** An owner whose events somebody listens to. */
 export interface ListeningOwner {
   readonly owner: string;
-  /** When the owner's log began (ms since 1970). */
+  /** Start of the owner's log (ms since 1970). */
   readonly sinceMs: number;
 }
 
@@ -53,31 +54,32 @@ export interface RepositoryRoute extends Target {
   readonly id: string;
   /** Its present name. */
   readonly name: string;
-  /** The name was a former one: it may be given to another repository, and must not be cached. */
+  /** Whether the name is a former one: it may be given to another repository, and must not be
+   * cached. */
   readonly isFormer: boolean;
-  /** Whether its repository has ever announced itself, and not that it was deleted: its database
-   * must be there. */
+  /** Whether the repository has ever announced itself, and not its deletion: its database must
+   * exist. */
   readonly isLive: boolean;
   readonly quota: PushQuota;
 }
 
-/** A quota and its usage, as last reported by the repositories. */
+/** A quota and its usage, as the repositories last reported it. */
 export interface QuotaStanding extends Quota, Use {}
 
-/** Why a name is refused: another repository has it (in its displayed form), or left it less than
- * `NAME_HOLD_MS` ago. */
+/** Reason why a name is refused: another repository has it (in its displayed form), or left it
+ * less than `NAME_HOLD_MS` ago. */
 export type NameRefusal =
   | { readonly kind: "taken"; readonly by: RepositoryName }
   | { readonly kind: "held"; readonly retryAfterMs: number };
 
-/** Changes; omitted fields stay as they are. */
+/** Changes. Omitted fields keep their values. */
 export type RepositoryChange = {
   readonly [Field in keyof (RepositoryName & RepositoryDetails)]?:
     | (RepositoryName & RepositoryDetails)[Field]
     | undefined;
 };
 
-/** Who may read a repository: everyone, or those with a token for it. */
+/** Readers of a repository: everyone (`public`), or holders of a token for it (`private`). */
 export type Visibility = Target["visibility"];
 
 /** Details of a repository that only the registry stores. */
@@ -91,22 +93,22 @@ export const PUSHED_DETAILS: RepositoryDetails = { description: null, visibility
 
 /** The figures of a repository. */
 interface RepositoryFigures {
-  /** Without `refs/heads/`, byte string; null: there is none. */
+  /** The default branch without `refs/heads/`, byte string; null: there is none. */
   readonly defaultBranch: string | null;
   readonly createdMs: number;
-  /** Null: never pushed to. */
+  /** Time of the last push; null: never pushed to. */
   readonly pushedMs: number | null;
-  /** Stored size of its own objects. */
+  /** Stored bytes of the repository's own objects. */
   readonly sizeBytes: number;
-  /** How many are its own. */
+  /** Number of the repository's own objects. */
   readonly objectCount: number;
-  /** Bytes that others of its family hold for it. */
+  /** Bytes that other repositories of the family store for this one. */
   readonly sharedBytes: number;
-  /** When it deletes itself; null: never. */
+  /** Time at which the repository deletes itself; null: never. */
   readonly expiresMs: number | null;
 }
 
-/** A repository that others are forks of. */
+/** The repository that a fork was made of. */
 export interface Parent extends RepositoryName, Target {
   readonly id: string;
 }
@@ -114,7 +116,7 @@ export interface Parent extends RepositoryName, Target {
 /** A repository in a list. */
 export interface RepositoryEntry extends RepositoryName, RepositoryDetails, RepositoryFigures {
   readonly id: string;
-  /** What it is a fork of; null: it is none, or the other one is deleted. */
+  /** The repository that this one is a fork of; null: it is no fork, or the parent is deleted. */
   readonly parent: Parent | null;
 }
 
@@ -125,7 +127,7 @@ export interface FoundPage {
   readonly next: RepositoryName | null;
 }
 
-/** Who signed in: a token, by its id, or the operator. */
+/** The holder of a session: a token, by its id, or the operator. */
 export type SessionHolder = { readonly token: string } | { readonly proof: string };
 
 /** A token to create. */

@@ -1,5 +1,6 @@
-// What a client may say of another host's repository. The API describes its requests by these
-// schemas; the object checks by them whatever comes, from the API or from a page.
+// The settings that a client may choose for another host's repository. The API describes its
+// requests by these schemas. The object checks all settings by them, whether from the API or from a
+// page.
 import { z } from "@hono/zod-openapi";
 import { decodeText } from "../base/format/byte-string.ts";
 import { GitError } from "../base/format/errors.ts";
@@ -10,20 +11,20 @@ import {
   MAX_URL_LENGTH,
 } from "../base/format/table-limits.ts";
 
-/** The value of a header: visible ASCII characters, with spaces among them. */
+/** A header's value: visible ASCII characters, with spaces between them. */
 const HEADER_VALUE = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/;
 
-/** What the names of refs begin with. A pkt-line of the protocol takes no control character. */
+/** The beginning of refs' names. A pkt-line of the protocol takes no control character. */
 // oxlint-disable-next-line no-control-regex -- it excludes them.
 const PREFIX = /^refs\/[^\x00-\x20\x7f]*$/;
 
 const BAD_HEADER = `it is no value of a header of up to ${MAX_AUTHORIZATION_LENGTH} characters`;
 const BAD_REFS = `write 1 to ${MAX_PREFIXES} beginnings of names, each with refs/ at its front`;
 
-/** The repository's address. */
+/** URL of the repository. */
 export const RemoteUrl = z.string().max(MAX_URL_LENGTH, `it is longer than ${MAX_URL_LENGTH} characters`);
 
-/** What signs in there: the header `Authorization`; null: nothing. */
+/** Value of the header `Authorization` for the other host; null: none is sent. */
 export const Authorization = z
   .string()
   .min(1, BAD_HEADER)
@@ -31,7 +32,7 @@ export const Authorization = z
   .regex(HEADER_VALUE, BAD_HEADER)
   .nullable();
 
-/** What the names of refs begin with. */
+/** Beginnings of refs' names. */
 export const Prefixes = z
   .array(z.string().max(MAX_PREFIX_LENGTH, BAD_REFS).regex(PREFIX, BAD_REFS))
   .min(1, BAD_REFS)
@@ -39,7 +40,7 @@ export const Prefixes = z
 
 const RemoteSettings = z.object({ url: RemoteUrl, authorization: Authorization, refs: Prefixes }).partial();
 
-/** Settings of an import or a mirror, as far as they are given. */
+/** Settings of an import or a mirror. Absent ones are not checked. */
 interface GivenSettings {
   readonly url?: string;
   readonly authorization?: string | null;
@@ -48,7 +49,7 @@ interface GivenSettings {
 }
 
 /** Checks settings.
- * @throws GitError "invalid" with the field that is wrong */
+ * @throws GitError "invalid" with the name of the invalid field */
 export function checkRemoteSettings({ url, authorization, prefixes }: GivenSettings): void {
   const refs = prefixes?.map(decodeText);
   const { error } = RemoteSettings.safeParse({ url, authorization, refs });

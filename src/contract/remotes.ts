@@ -2,48 +2,48 @@ import type { LfsOid } from "../base/format/lfs.ts";
 import type { Caller } from "../base/access/caller.ts";
 import type { StepProgress } from "./uploads.ts";
 
-/** An import to begin. */
+/** A request to begin an import. */
 export interface NewImport {
   readonly url: string;
-  /** The header that the upstream wants; null: none. */
+  /** Value of the header `Authorization` for the upstream; null: none. */
   readonly authorization: string | null;
-  /** Of the refs to import; byte strings. */
+  /** Beginnings of the names of refs to import; byte strings. */
   readonly prefixes: readonly string[];
   readonly isMirror: boolean;
   readonly intervalMs: number;
-  /** Whether to bring the objects of Git LFS, too. */
+  /** Whether to import Git LFS objects, too. */
   readonly bringsLfs: boolean;
 }
 
 /** An import as its client sees it. */
 export interface ImportStatus extends Omit<ImportRecord, "session" | "caller" | "attempts" | "refsPerStep" | "depths"> {
   readonly hasAuthorization: boolean;
-  /** The step under way; null: none. */
+  /** Progress of the running step; null: none runs. */
   readonly underWay: StepProgress | null;
-  /** When it goes on; null: it has ended. */
+  /** Time at which the import continues; null: it has ended. */
   readonly nextMs: number | null;
 }
 
-/** What may be changed of an import; absent: it stays. */
+/** Changes to an import. Absent fields keep their values. */
 export interface ImportChange {
-  /** Releases a mirror: its refs stay, and may be changed here from now on. */
+  /** Stops following the upstream: the refs stay, and can be changed here from now on. */
   readonly isMirror?: false;
-  /** Of a mirror. */
+  /** For an import that follows its upstream. */
   readonly intervalMs?: number;
   /** As in `NewImport`. */
   readonly authorization?: string | null;
 }
 
-/** A mirror to make. */
+/** A request to make a mirror. */
 export interface NewMirror extends MirrorSettings {
-  /** The header that the target wants; null: none. */
+  /** Value of the header `Authorization` for the target; null: none. */
   readonly authorization: string | null;
-  /** Whether objects of Git LFS are sent, too. */
+  /** Whether to send Git LFS objects, too. */
   readonly sendsLfs: boolean;
 }
 
-/** `synced`: the target has what is here, but for refs that are refused. `pending`: it is being
- * sent, or will be soon. `failing`: it could not be sent, and is tried again later. */
+/** `synced`: the target has all refs, except refused ones. `pending`: a push is running or will
+ * start soon. `failing`: the last push failed and will be retried. */
 type MirrorState = "synced" | "pending" | "failing";
 
 /** A mirror as its owner sees it. */
@@ -51,13 +51,13 @@ export interface MirrorStatus extends Omit<MirrorRecord, "session" | "dueMs"> {
   readonly lfs: MirroredLfs | null;
   readonly state: MirrorState;
   readonly hasAuthorization: boolean;
-  /** The push under way: bytes of its pack, approximately; null: none. */
+  /** Progress of the running push in bytes of its pack, approximately; null: none runs. */
   readonly underWay: StepProgress | null;
-  /** When it goes on; null: after the next push. */
+  /** Time of the next run; null: after the next push. */
   readonly nextMs: number | null;
 }
 
-/** A ref of a mirror. Ids are in hex; null: absent, at the target as far as is known. */
+/** A ref of a mirror. Ids are in hex; null: absent, at the target as far as known. */
 export interface MirrorRef {
   /** Byte string. */
   readonly name: string;
@@ -66,110 +66,112 @@ export interface MirrorRef {
   readonly refusal: string | null;
 }
 
-/** `running`: refs and objects are being fetched, or will be again soon. `waiting`: the mirror was
- * brought up to date, or could not be, and is looked at again later. `done` and `failed`: nothing
- * follows. */
+/** `running`: refs and objects are being fetched, or soon will be again. `waiting`: the last
+ * look at the upstream succeeded or failed, and another one follows later. `done` and `failed`:
+ * nothing follows. */
 type ImportState = "running" | "waiting" | "done" | "failed";
 
-/** Objects of Git LFS that an import brings. */
+/** The Git LFS objects of an import. */
 export interface ImportedLfs {
-  /** All up to this id were asked for; "": none; null: all. */
+  /** Cursor: objects up to this id were requested; "": none; null: all. */
   readonly after: LfsOid | null;
   readonly objects: number;
   readonly bytes: number;
-  /** That the upstream did not have, since they were last asked for. */
+  /** Number of objects that the upstream lacked in the last requests. */
   readonly missing: number;
 }
 
-/** An import, or a mirror. Times are ms since 1970. */
+/** An import, with or without following its upstream. Times are ms since 1970. */
 export interface ImportRecord {
-  /** Id of the upload session that its steps belong to; differs from import to import. */
+  /** Id of the upload session of the import's steps. Each import has another one. */
   readonly session: string;
   readonly url: string;
-  /** Refs are imported whose names begin with one of these. Byte strings. */
+  /** Beginnings of the names of refs to import; byte strings. */
   readonly prefixes: readonly string[];
-  /** Whether the repository follows its upstream. */
+  /** Whether the repository keeps following its upstream. */
   readonly isMirror: boolean;
-  /** Between two looks of a mirror. */
+  /** Time between two looks at a followed upstream. */
   readonly intervalMs: number;
-  /** Who began it: it may do what they may. */
+  /** The caller that began the import, whose rights apply to it. */
   readonly caller: Caller;
   readonly state: ImportState;
-  /** Why it failed, or what was left out; null: nothing. */
+  /** Error of a failed import, or what it left out; null: neither. */
   readonly error: string | null;
-  /** Failures in a row. */
+  /** Number of failures in a row. */
   readonly attempts: number;
-  /** The most refs that a step asks for: fewer, if all at once were too much; null: any number. */
+  /** Limit of refs that one step requests, lowered when all refs at once were too much; null: no
+   * limit. */
   readonly refsPerStep: number | null;
-  /** A single ref was too much: commits below it are asked for, at a depth above `low`, which was
-   * too much (-1: none was), and below `high`, which is here (null: none is). Null: whole refs
-   * fit. */
+  /** Limits of depth for a single ref that was too much: the next step requests commits below
+   * the ref at a depth between `low`, which was too much (-1: no depth was), and `high`, which
+   * is stored (null: none is). Null: whole refs fit. */
   readonly depths: { readonly low: number; readonly high: number | null } | null;
-  /** Refs of the upstream when it was last looked at. */
+  /** Number of refs that the upstream had at the last look. */
   readonly refs: number;
-  /** Packs, and what they brought, in all. */
+  /** Totals: packs, and their contents. */
   readonly steps: number;
   readonly objects: number;
   readonly packBytes: number;
-  /** Null: objects of Git LFS are not brought; absent: an older release began it. */
+  /** Null: Git LFS objects are not imported; absent: an older release began the import. */
   readonly lfs?: ImportedLfs | null;
   readonly startedMs: number;
-  /** When the refs here were last brought to those of the upstream; null: never. */
+  /** Time at which the refs here last agreed with the upstream's; null: never. */
   readonly syncedMs: number | null;
 }
 
-/** What the owner of a mirror chooses. */
+/** The settings that a mirror's owner chooses. */
 export interface MirrorSettings {
   readonly url: string;
-  /** Refs are mirrored whose names begin with one of these. Byte strings. */
+  /** Beginnings of the names of refs to mirror; byte strings. */
   readonly prefixes: readonly string[];
-  /** Whether the target's refs may lose commits, and its tags move. */
+  /** Whether the target's branches may lose commits, and its tags may move. */
   readonly force: boolean;
-  /** Whether the target's refs that are not here are removed there. */
+  /** Whether refs that exist only at the target are deleted there. */
   readonly prune: boolean;
-  /** The most that one pack may have (bytes, approximately); lowered when the target takes less;
-   * null: as much as a mirror ever sends at once. */
+  /** Size limit of one pack in bytes, approximately. Lowered when the target takes less; null:
+   * the general limit of mirrors. */
   readonly maxPackBytes: number | null;
 }
 
-/** The objects of Git LFS that go to a mirror's target. */
+/** The Git LFS objects of a mirror. */
 export interface MirroredLfs {
-  /** Whether commits that the target has may name objects that it was not sent. */
+  /** Whether commits at the target may name objects that were not sent. */
   readonly isBehind: boolean;
-  /** That were sent, in all. */
+  /** Total of objects sent. */
   readonly objects: number;
   readonly bytes: number;
-  /** That the target's commits name and that it does not have: they are not here; it does not take
-   * them, and why not one of these; null: it took all. */
+  /** Number of objects that the target's commits name and the target lacks: those that are not
+   * stored here and those that the target refused, with the reason of one refusal; null: none
+   * was refused. */
   readonly missing: number;
   readonly refused: number;
   readonly refusal: string | null;
 }
 
-/** A mirror: another host's repository that is sent what is pushed here. Times are ms since
+/** A mirror: another host's repository that receives everything pushed here. Times are ms since
  * 1970. */
 export interface MirrorRecord extends MirrorSettings {
   readonly id: string;
-  /** Changes with the settings: a run that began before them ends. */
+  /** Id that changes with the settings: a run that began before the change ends. */
   readonly session: string;
   readonly createdMs: number;
-  /** Runs in a row that failed. */
+  /** Number of failed runs in a row. */
   readonly failures: number;
-  /** When the next run may begin. */
+  /** Earliest time of the next run. */
   readonly dueMs: number;
-  /** Why the last run failed; null: it has not. */
+  /** Error of the last run; null: it succeeded. */
   readonly error: string | null;
-  /** When the target last answered that it has all refs but those that are refused; null: never. */
+  /** Time at which the target last had all refs, except refused ones; null: never. */
   readonly syncedMs: number | null;
-  /** As of the last look: refs here that are mirrored, those of them that are refused, and refs of
-   * the target that are not here. */
+  /** Counts of the last look: refs here that are mirrored, refused refs among them, and refs
+   * that exist only at the target. */
   readonly refs: number;
   readonly refused: number;
   readonly extra: number;
-  /** Packs that were sent, and what they held, in all. */
+  /** Totals: packs sent, and their contents. */
   readonly pushes: number;
   readonly objects: number;
   readonly packBytes: number;
-  /** Null: objects of Git LFS are not sent; absent: an older release made it. */
+  /** Null: Git LFS objects are not sent; absent: an older release made the mirror. */
   readonly lfs?: MirroredLfs | null;
 }

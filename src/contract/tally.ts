@@ -1,29 +1,29 @@
-/** When commits were written, and how many. */
+/** Numbers of commits by the time at which they were written. */
 export interface Activity {
   readonly commit: string;
   readonly total: number;
-  /** The days, or the weeks by their Mondays, that have commits, in order. */
+  /** Days, or weeks by their Mondays, that have commits; in order. */
   readonly periods: readonly { readonly start: string; readonly commits: number }[];
-  /** By the day of the week, from Monday, and the hour. */
+  /** Numbers of commits by day of the week, from Monday, and hour. */
   readonly hours: readonly (readonly number[])[];
 }
 
-/** Somebody who wrote commits; times in ISO 8601, UTC. */
+/** An author of commits; times in ISO 8601, UTC. */
 interface Contributor {
   readonly name: string;
   readonly email: string;
   readonly commits: number;
-  /** When the first and the last of them were written. */
+  /** Times of the first and the last commit. */
   readonly first: string;
   readonly last: string;
 }
 
-/** One page of the authors of the commits that a commit reaches. */
+/** A page of the authors of all commits that a commit reaches. */
 export interface Contributors {
   readonly commit: string;
-  /** The mailmap's blob; null: there is none. */
+  /** Id of the mailmap's blob; null: there is no mailmap. */
   readonly mailmap: string | null;
-  /** How many contributors there are in total. */
+  /** Number of all contributors. */
   readonly total: number;
   readonly contributors: readonly Contributor[];
 }
@@ -37,13 +37,13 @@ export interface LanguageSum {
 /** The sums over the files of a tree. */
 export interface Languages extends LanguageSum {
   readonly tree: string;
-  /** Those with the most bytes first. */
+  /** Languages, the one with the most bytes first. */
   readonly languages: readonly (LanguageSum & {
     readonly name: string;
     readonly type: string;
     readonly color: string | null;
   })[];
-  /** The files whose names match no language. */
+  /** Files whose names match no language. */
   readonly other: LanguageSum;
 }
 
@@ -51,15 +51,15 @@ export interface Languages extends LanguageSum {
 export interface RecordedPush {
   readonly id: number;
   readonly time: string;
-  /** Who pushed; null: unknown, or hidden from the requester. */
+  /** The name of the pusher; null: unknown, or hidden from the requester. */
   readonly who: string | null;
-  /** The first of the refs that moved; ids in hex, null: absent. */
+  /** The first refs that moved; ids in hex, null: absent. */
   readonly refs: readonly { readonly name: string; readonly old: string | null; readonly new: string | null }[];
-  /** How many refs moved. */
+  /** Number of refs that moved. */
   readonly refCount: number;
   /** Bytes of the pack as received. */
   readonly packBytes: number;
-  /** How many objects were new. */
+  /** Number of new objects. */
   readonly objects: number;
 }
 
@@ -80,9 +80,9 @@ export interface Stats {
   readonly branches: number;
   readonly tags: number;
   readonly objects: number;
-  /** As stored, compressed. */
+  /** Bytes as stored, compressed. */
   readonly storedBytes: number;
-  /** All pushes ever. */
+  /** Number of all pushes ever. */
   readonly pushes: number;
   readonly lastPush: string | null;
 }

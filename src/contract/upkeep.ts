@@ -1,22 +1,23 @@
 import type { FsckSetting } from "../base/codec/fsck-messages.ts";
 
-/** What a call has checked. */
+/** Counts of a call's checks. */
 export interface FsckCounts {
   chunks: number;
   /** Stored bytes of chunks. */
   bytes: number;
   objects: number;
   references: number;
-  /** Nodes of the graph whose reachability was computed again. */
+  /** Graph nodes whose reachability was computed again. */
   nodes: number;
-  /** Nodes for which that was impossible, because a tree below them cannot be read. */
+  /** Graph nodes whose reachability could not be computed, because a tree below them is
+   * unreadable. */
   skippedNodes: number;
   refs: number;
   /** R2 objects whose size was checked: bundle, responses, files of worktrees, LFS objects. */
   files: number;
-  /** R2 keys of the repository. */
+  /** R2 keys of the repository that were checked. */
   keys: number;
-  /** Things that were repaired, or will be by a job. */
+  /** Problems that were repaired, or that a job will repair. */
   repaired: number;
 }
 
@@ -39,34 +40,34 @@ export const FSCK_STAGES = [
 /** A stage of a check. */
 export type FsckStageName = (typeof FSCK_STAGES)[number];
 
-/** Where a check continues. */
+/** The position from which a check continues. */
 export interface FsckPlace {
   readonly stage: FsckStageName;
-  /** What was checked last in the stage; "": nothing. */
+  /** Key of the last checked item of the stage; "": none. */
   readonly after: string;
-  /** Rows were found to be lost: R2 objects that no row names must stay. */
+  /** Whether rows were found missing. If so, R2 objects without rows must stay. */
   readonly hasLostRows?: boolean | undefined;
 }
 
 /** The result of one call. */
 export interface FsckReport {
   readonly checked: FsckCounts;
-  /** The first thousand. */
+  /** The first thousand problems. */
   readonly problems: readonly FsckProblem[];
   readonly problemCount: number;
   /** Null: the check is complete. */
   readonly next: FsckPlace | null;
 }
 
-/** What to check. */
+/** A request for a check. */
 export interface FsckRequest {
-  /** Where to continue, null: at the beginning. */
+  /** Position from which to continue; null: the beginning. */
   readonly place: FsckPlace | null;
-  /** Which findings of git's fsck count as problems; null: none. */
+  /** Findings of git's fsck that count as problems; null: none. */
   readonly rules: FsckSetting | null;
-  /** Rebuilds what can be rebuilt from chunks, and removes R2 objects that nothing names. */
+  /** Whether to rebuild from chunks what can be rebuilt, and to remove R2 objects without rows. */
   readonly repair: boolean;
-  /** Steps of about 20 µs; at least one is made. */
+  /** Step limit of the call; a step takes about 20 µs. At least one step is made. */
   readonly budgetSteps?: number;
 }
 
@@ -134,14 +135,14 @@ export interface FsckProblem {
   readonly key?: string;
   /** Byte string. */
   readonly ref?: string;
-  /** For people. */
+  /** Description for people. */
   readonly detail: string;
 }
 
 /** The jobs that the API can request at any time. `compact` follows `prune`. */
 export const MAINTENANCE_KINDS = ["repack", "seal", "prune", "compact", "expire"] as const satisfies JobKind[];
 
-/** One of them. */
+/** A job that the API can request. */
 export type MaintenanceKind = (typeof MAINTENANCE_KINDS)[number];
 
 /** The state of maintenance; sizes in bytes. */
@@ -151,7 +152,7 @@ export interface MaintenanceStatus {
   readonly refs: number;
   readonly chunks: {
     readonly hot: number;
-    /** Hot chunks that have not been repacked. */
+    /** Hot chunks that were not repacked yet. */
     readonly unmerged: number;
     readonly sealed: number;
     /** Chunks that hold unused bytes, or cannot be sent whole for another reason. */
@@ -162,7 +163,7 @@ export interface MaintenanceStatus {
   /** R2 objects that hold chunks. */
   readonly r2Objects: number;
   readonly jobs: readonly WaitingJob[];
-  /** The last successful run of each kind. */
+  /** The last successful run of each kind of job. */
   readonly lastRuns: Partial<Record<JobKind, JobRecord>>;
 }
 
@@ -177,27 +178,28 @@ export interface WorktreeStatus {
   /** Byte string, without `refs/heads/`. */
   readonly branch: string;
   readonly state: WorktreeStatusState;
-  /** The branch's commit; null: it was deleted, or is not to be materialized. */
+  /** The branch's commit; null: the branch was deleted, or is not to be materialized. */
   readonly tip: string | null;
-  /** The last commit that R2 held completely. */
+  /** The last commit whose files were complete in R2. */
   readonly materialized: string | null;
-  /** When it did (ms since 1970). */
+  /** Time at which that commit was complete in R2 (ms since 1970). */
   readonly materializedMs: number | null;
-  /** Of the commit that is or will be materialized. */
+  /** Number and size of the files of the commit that is, or will be, materialized. */
   readonly files: number;
   readonly sizeBytes: number;
-  /** Why the tip is not materialized. */
+  /** Reason why the tip is not materialized. */
   readonly error: string | null;
 }
 
 /** All worktrees, and which branches should have one. */
 export interface WorktreesStatus {
-  /** Byte strings; null: none were chosen, the deployment's default applies. */
+  /** The chosen branches, byte strings; null: none were chosen, the deployment's default
+   * applies. */
   readonly branches: readonly string[] | null;
   readonly worktrees: readonly WorktreeStatus[];
-  /** Of all files. */
+  /** Bytes of all files. */
   readonly sizeBytes: number;
-  /** What they may have. */
+  /** Limit of `sizeBytes`. */
   readonly maxBytes: number;
 }
 
@@ -240,15 +242,15 @@ export interface WaitingJob {
   readonly kind: JobKind;
   /** Distinguishes jobs of one kind; its meaning depends on the kind. */
   readonly key: string;
-  /** When it is due; while it runs: when it would be taken again. */
+  /** Time at which the job is due; for a running job, the end of its lease. */
   readonly dueMs: number;
-  /** How often it was taken. */
+  /** Number of attempts since the last success. */
   readonly attempts: number;
   /** Error of its last attempt; null: none. */
   readonly lastError: string | null;
 }
 
-/** A run's record: start (ms since 1970), duration, and counts. */
+/** The record of a run: start (ms since 1970), duration, and counts. */
 export interface JobRecord extends Readonly<Record<string, number>> {
   readonly timeMs: number;
   readonly ms: number;

@@ -1,14 +1,14 @@
 import type { RefCommand } from "./push.ts";
 
-/** How far a step of an upload session is. */
+/** The progress of a step of an upload session. */
 export interface StepProgress {
-  /** What is being done, such as "Resolving deltas"; "": the parts are read. */
+  /** The current work, such as "Resolving deltas"; "": the parts are being read. */
   title: string;
   done: number;
   total: number;
 }
 
-/** The changes of refs that end a session. */
+/** The ref changes that end a session. */
 export interface Completion {
   readonly id: string;
   readonly refs: readonly {
@@ -21,11 +21,11 @@ export interface Completion {
   readonly atomic: boolean;
 }
 
-/** A pack that comes in the body of the request that has it indexed. */
+/** A pack in the body of the request that has it indexed. */
 interface SentPack {
   readonly body: ReadableStream<Uint8Array>;
-  /** The number of the part in which the pack goes on behind the body, and after it in those that
-   * follow: they may still be on their way. Null: it ends in the body. */
+  /** Number of the part that continues the pack after the body, followed by later parts; they
+   * may still be on their way. Null: the pack ends in the body. */
   readonly from: number | null;
 }
 
@@ -42,45 +42,45 @@ export interface NewPart {
 /** A step of a session. */
 export interface NewStep {
   readonly id: string;
-  /** Its pack: as it comes, or the numbers of its parts, which are stored, in the pack's order. */
+  /** The pack: in the body, or the numbers of its stored parts in the pack's order. */
   readonly pack: SentPack | readonly number[];
-  /** What the pack brings is what these reach: ids in hex, of commits, mostly. */
+  /** Ids in hex, mostly of commits, that reach everything in the pack. */
   readonly tips: readonly string[];
 }
 
-/** A session to begin. */
+/** A request to begin a session. */
 export interface NewUpload {
-  /** The changes that are planned, as far as they are known: what cannot be allowed is refused
-   * before anything is sent. */
+  /** The planned ref changes, as far as known. Forbidden ones are refused before any pack is
+   * sent. */
   readonly refs: readonly RefCommand[];
   readonly atomic: boolean;
   /** Byte strings. */
   readonly options: readonly string[];
-  /** Bytes of all packs, at least; 0: unknown. */
+  /** Lower bound of the bytes of all packs; 0: unknown. */
   readonly sizeBytes: number;
 }
 
 /** A session as its client sees it. */
 export interface UploadStatus {
   readonly id: string;
-  /** When it ends unless it is continued (ms since 1970). */
+  /** End of the session unless it is continued (ms since 1970). */
   readonly endsMs: number;
   readonly steps: number;
-  /** Objects that the steps brought, and the bytes of their packs. */
+  /** Objects of all steps, and the bytes of their packs. */
   readonly objects: number;
   readonly packBytes: number;
-  /** Whether its refs have moved. */
+  /** Whether the session's refs have moved. */
   readonly isDone: boolean;
-  /** Ids in hex. What they reach need not be sent again. */
+  /** Ids in hex. Objects that they reach need not be sent again. */
   readonly tips: readonly string[];
-  /** Parts that are stored, and no objects yet. */
+  /** Stored parts that were not indexed yet. */
   readonly parts: readonly { readonly part: number; readonly sizeBytes: number; readonly checksum: string }[];
-  /** The step that is being indexed; null: none. */
+  /** Progress of the step that is being indexed; null: none is. */
   readonly underWay: StepProgress | null;
   readonly limits: UploadLimits;
 }
 
-/** What one part, one step and one session may have. */
+/** Limits of a part, a step and a session. */
 interface UploadLimits {
   readonly partBytes: number;
   readonly parts: number;

@@ -1,31 +1,31 @@
 import type { EventId } from "../base/format/event-id.ts";
 
-/** A webhook without what nobody may see again. */
+/** A webhook without its secrets and internal fields. */
 export type ShownWebhook = Omit<Webhook, "secret" | "formerSecret" | "told" | "part" | "origin">;
 
-/** A webhook whose secret has just been made. */
+/** A webhook with its new secret. */
 export type NewWebhook = ShownWebhook & { readonly secret: string };
 
-/** What may be changed of a webhook. */
+/** Changes to a webhook. Omitted fields keep their values. */
 export type WebhookChange = Partial<Pick<WebhookSettings, "url" | "events">> & {
   readonly enabled?: boolean | undefined;
 };
 
-/** What the owner of a webhook chooses. */
+/** The settings that a webhook's owner chooses. */
 export interface WebhookSettings {
   readonly url: string;
   readonly format: "standard" | "github";
-  /** Types of events; null: all. */
+  /** Types of events to deliver; null: all. */
   readonly events: readonly string[] | null;
-  /** Where the server is reached, for addresses in messages. */
+  /** Base URL of the server, for addresses in messages. */
   readonly origin: string;
 }
 
-/** Where the delivery of events to a webhook is. */
+/** The progress of a webhook's deliveries. */
 export interface WebhookProgress {
-  /** The last event that was told whole. */
+  /** The last event that was delivered completely. */
   readonly told: EventId;
-  /** Messages of the event after it that were delivered. */
+  /** Number of messages of the next event that were delivered. */
   readonly part: number;
   readonly dueMs: number;
   readonly failures: number;
@@ -50,9 +50,9 @@ export interface DeliveryRecord {
   readonly timeMs: number;
   readonly ms: number;
   readonly request: { readonly headers: Readonly<Record<string, string>>; readonly body: string };
-  /** Null: none came. */
+  /** The receiver's response; null: none came. */
   readonly response: { readonly status: number; readonly body: string } | null;
-  /** Why it failed; null: it was delivered. */
+  /** Reason of the failure; null: delivered. */
   readonly error: string | null;
 }
 
