@@ -1,6 +1,5 @@
-// Callers and their rights. A request's caller is identified once, in the Worker
-// (`host/identify.ts`). What a caller may do with a repository is decided by `authorise`, for Git
-// and the API alike.
+// Callers and their rights. The Worker identifies a request's caller once (`host/identify.ts`).
+// `authorise` decides what the caller may do with a repository, for Git and the API alike.
 import { encodeText } from "../format/byte-string.ts";
 import { GitError } from "../format/errors.ts";
 import type { PushQuota } from "./quota.ts";
@@ -12,7 +11,7 @@ export const RIGHTS = ["read", "write", "admin", "operate"] as const;
 /** @see RIGHTS */
 export type Right = (typeof RIGHTS)[number];
 
-/** Who sent a request; can be cloned, and written as JSON. */
+/** The sender of a request. Structured-cloneable, and serializable as JSON. */
 export type Caller =
   /** Anyone: access is open. */
   | { readonly kind: "anyone" }
@@ -27,23 +26,23 @@ export type Caller =
  * its name. */
 export type TokenScope = { readonly owner: string } | { readonly repositoryId: string };
 
-/** Characters of a token's name. */
+/** Length limit of a token's name in characters. */
 export const MAX_TOKEN_NAME = 200;
 
 /** A created token, without its secret. */
 export interface Token {
-  /** Identifies it; not secret. */
+  /** Public id. */
   readonly id: string;
-  /** What it is for, in its creator's words. */
+  /** Purpose, in its creator's words. */
   readonly name: string;
   readonly scope: TokenScope;
   readonly right: Exclude<Right, "operate">;
-  /** The refs that it may change; null: all. */
+  /** The refs that the token may change; null: all. */
   readonly refs: readonly TokenRefRule[] | null;
   readonly createdMs: number;
-  /** Null: never. */
+  /** End of validity; null: never. */
   readonly expiresMs: number | null;
-  /** Precise to an hour; null: never used. */
+  /** Time of the last use, precise to an hour; null: never used. */
   readonly lastUsedMs: number | null;
 }
 
@@ -71,9 +70,9 @@ export interface Standing {
   readonly quota: PushQuota;
 }
 
-/** A caller as a repository sees it; can be cloned, and written as JSON. */
+/** A caller as a repository sees it. Structured-cloneable, and serializable as JSON. */
 export interface Requester extends Asker, Standing {
-  /** When this was looked up (ms since 1970). */
+  /** Time of the lookup (ms since 1970). */
   readonly knownMs: number;
 }
 
@@ -90,7 +89,7 @@ export function everythingOf(owner: string): Target {
   return { owner, id: null, visibility: "private" };
 }
 
-/** The largest right that a caller has; null: none. */
+/** Finds the largest right that a caller has; null: none. */
 export function rightOf(caller: Caller, target: Target): Right | null {
   const fromVisibility = target.visibility === "public" ? "read" : null;
   switch (caller.kind) {
@@ -115,10 +114,10 @@ export function may(caller: Caller, needed: Right, target: Target): boolean {
   return right !== null && includesRight(right, needed);
 }
 
-/** Checks a caller's right, or throws. A caller without the right to read is told that the
- * repository does not exist, just as for a missing one.
- * @throws GitError "unauthenticated" when a token might help, "not-found" when the caller must not
- * learn of it, "forbidden" when the caller may read but not do this */
+/** Checks a caller's right. A caller without the right to read gets the same answer as for a
+ * missing repository.
+ * @throws GitError "unauthenticated" when a token might help, "not-found" when the caller
+ *   must not learn of the repository, "forbidden" when the caller may read but not do this */
 export function authorise(caller: Caller, needed: Right, target: Target): void {
   if (may(caller, needed, target)) return;
   const right = rightOf(caller, target);

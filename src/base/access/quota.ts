@@ -1,4 +1,4 @@
-// How much a repository may hold. The registry stores the limits and each owner's usage; the
+// Quotas: limits of a repository's size. The registry stores the limits and each owner's usage. The
 // repository's object checks pushes against them.
 import { GitError, type LimitKind } from "../format/errors.ts";
 import type { Limits } from "../format/configured-limits.ts";
@@ -11,7 +11,7 @@ export interface Quota {
   readonly maxObjects: number | null;
 }
 
-/** Changes to a quota; omitted fields stay as they are. */
+/** Changes to a quota. Omitted fields keep their values. */
 export type QuotaChange = { readonly [Field in keyof Quota]?: Quota[Field] | undefined };
 
 /** Applies a change to a quota. */
@@ -20,7 +20,7 @@ export function changeQuota(quota: Quota, change: QuotaChange): Quota {
   return { ...quota, ...Object.fromEntries(given) };
 }
 
-/** What is held, or added. */
+/** Bytes and objects, used or added. */
 export interface Use {
   /** Stored objects, refs and the reflog. */
   readonly sizeBytes: number;
@@ -30,7 +30,7 @@ export interface Use {
 /** No limits. */
 export const NO_QUOTA: Quota = { maxBytes: null, maxObjects: null };
 
-/** The quotas that a push is checked against, as old as its route. */
+/** The quotas that apply to a push, read when the push was routed. */
 export interface PushQuota {
   readonly repository: Quota;
   readonly owner: Quota;
@@ -38,7 +38,7 @@ export interface PushQuota {
   readonly others: Use;
 }
 
-/** The limits in effect for a repository: its own, else the deployment's defaults, if any. */
+/** Finds the limits in effect for a repository: its own, else the deployment's defaults, if any. */
 export function effectiveQuota({ maxBytes, maxObjects }: Quota, limits: Limits): Quota {
   const known = (limit: number): number | null => (limit === NO_LIMIT ? null : limit);
   return {
@@ -52,9 +52,9 @@ export function isLimited({ maxBytes, maxObjects }: Quota): boolean {
   return maxBytes !== null || maxObjects !== null;
 }
 
-/** Refuses what exceeds a quota. A push that adds nothing always passes.
- * @param use of the repository
- * @param added lower bound of what the push adds
+/** Refuses a push that would exceed a quota. A push that adds nothing always passes.
+ * @param use current usage of the repository
+ * @param added lower bound of the push's additions
  * @throws GitError "too-large" */
 export function checkQuota({ repository, owner, others }: PushQuota, use: Use, added: Use): void {
   checkUse("the repository", repository, use, added);

@@ -1,29 +1,29 @@
-// Which refs may change, and how. This file alone applies a repository's rules and a token's,
-// whatever causes the change: a push, a commit through the API, a merge, a rename.
+// Rules for changes of refs. This file alone applies a repository's rules and a token's, whatever
+// causes the change: a push, a commit through the API, a merge, a rename.
 import { MAX_REF_RULE_STEPS } from "../format/limits.ts";
 import { StepBudget } from "../format/step-budget.ts";
 import { WildPattern } from "../format/wildmatch.ts";
 import { includesRight, type Requester, type TokenRefRule } from "./caller.ts";
 
-/** Bytes of a rule's pattern. */
+/** Length limit of a rule's pattern in bytes. */
 export const MAX_PATTERN_BYTES = 200;
 
-/** Rules of one repository: every change of a ref is checked against each. */
+/** Limit of a repository's rules: every change of a ref is checked against each. */
 export const MAX_PROTECTED = 100;
 
-/** Tokens that one rule allows. */
+/** Limit of the tokens that one rule allows. */
 export const MAX_ALLOWED_TOKENS = 100;
 
-/** Checks that one rule requires, and characters of the context of a status, by which it names
- * them. */
+/** Limits of the checks that one rule requires: their number, and the characters of a check's
+ * name (the context of a status). */
 export const MAX_REQUIRED_CONTEXTS = 20;
 export const MAX_CONTEXT_CHARS = 200;
 
-/** Rules of one token. The limit is low because they travel with each request to the repository's
- * object, in a push within a header. */
+/** Limit of a token's rules. It is low because the rules travel with each request to the
+ * repository's object, for a push in a header. */
 export const MAX_TOKEN_RULES = 20;
 
-/** Refs that a repository protects. A rule binds everyone; an admin can change the rule. */
+/** Refs that a repository protects. A rule binds everyone, but an admin can change the rule. */
 export interface ProtectedRefs extends TokenRefRule {
   /** Allows only moves to descendants, for tags too, and no deletion. */
   readonly fastForwardOnly: boolean;
@@ -37,13 +37,14 @@ export interface ProtectedRefs extends TokenRefRule {
 
 /** A change of a ref. */
 export interface RefChange {
-  /** Full, byte string. */
+  /** Full name, byte string. */
   readonly name: string;
   readonly kind: "creation" | "move" | "deletion";
-  /** For a move: whether it goes to a descendant; null: not known yet, and then not refused. */
+  /** For a move: whether it goes to a descendant. Null: unknown so far; the move is then not
+   * refused. */
   readonly isForward: (() => boolean) | null;
-  /** Of a merge or pick: says which of these contexts are no success for the commit that is merged;
-   * byte string, null: all are. Other changes need no checks. */
+  /** For a merge or pick: names those of the given contexts whose status for the merged commit
+   * is not `success`; byte string, null: none. Absent for other changes, which need no checks. */
   readonly findUnmet?: (contexts: readonly string[]) => string | null;
 }
 
@@ -69,15 +70,15 @@ export class RefRules {
     this.#own = token?.refs?.map(compile) ?? null;
   }
 
-  /** Whether there are no rules. */
+  /** Whether no rules apply. */
   get isEmpty(): boolean {
     return this.#protected.length === 0 && this.#own === null;
   }
 
-  /** Says why a change is refused. All matching rules of the repository apply; of a token's, the
-   * first that matches.
-   * @returns one line, byte string; null: it is allowed
-   * @throws GitError "too-large" when matching names and patterns costs too much */
+  /** Explains why a change is refused. All matching rules of the repository apply, but only the
+   * first matching rule of a token.
+   * @returns one line, byte string; null: the change is allowed
+   * @throws GitError "too-large" when matching names and patterns takes too many steps */
   refuse(change: RefChange): string | null {
     const reason = this.#refuseProtected(change) ?? this.#refuseOwn(change);
     return reason === null ? null : `protected: ${reason}`;
@@ -118,7 +119,7 @@ function compile<Rule extends TokenRefRule>(rule: Rule): CompiledRule<Rule> {
 function findFault(change: RefChange, { noForce, noDelete }: Omit<TokenRefRule, "pattern">): string | null {
   if (noDelete && change.kind === "deletion") return "cannot be deleted";
   if (!noForce || change.kind !== "move") return null;
-  // What `git push` needs force for.
+  // Any move of a tag needs force, as in `git push`.
   if (change.name.startsWith("refs/tags/")) return "cannot be moved";
   return isBackward(change) ? "can only be fast-forwarded" : null;
 }

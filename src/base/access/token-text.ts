@@ -13,7 +13,7 @@ export function newTokenText(): string {
   return secret + checkOf(secret);
 }
 
-/** Whether a text can be a token of this server. */
+/** Whether a text has the form of a token. */
 export function isTokenText(text: string): boolean {
   return TOKEN.test(text) && text.slice(-CHECK_LENGTH) === checkOf(text.slice(0, -CHECK_LENGTH));
 }
@@ -24,7 +24,7 @@ export function hashToken(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-/** Compares two secrets in a time that reveals nothing about them. */
+/** Compares two secrets in constant time. */
 export function isSameSecret(a: string, b: string): boolean {
   const digest = (text: string) => createHash("sha256").update(text).digest();
   return timingSafeEqual(digest(a), digest(b));
