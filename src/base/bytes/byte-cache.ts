@@ -3,28 +3,28 @@ import type { MemoryBudget, Spare } from "../pacing/memory-budget.ts";
 interface Entry<Value> {
   readonly value: Value;
   readonly sizeBytes: number;
-  /** Whether it came, or was asked for, since it was last passed over. */
+  /** Whether the entry was added or requested since the last pass. */
   isUsed: boolean;
 }
 
-/** A cache limited by a sum of bytes, which keeps what was used lately, about as a
- * least-recently-used cache does: the oldest value is dropped, but one that was asked for is passed
- * over once (the clock algorithm). It is not moved whenever it is asked for: a Map keeps removed
- * entries until it is rebuilt, and would step over all former places of a popular key each time. A
- * value that does not fit is not kept. */
+/** A cache limited by a sum of bytes. It evicts by the clock algorithm, an approximation of
+ * least-recently-used: the oldest value is dropped, unless it was requested since the last
+ * pass, in which case it stays for one more. Requests do not reorder the Map: a Map keeps
+ * removed entries until it is rebuilt, and iteration would step over all former places of a
+ * popular key. A value above the limit is not cached. */
 export class ByteCache<Value> implements Spare {
   readonly #entries = new Map<string, Entry<Value>>();
-  /** Continues where it was. A new iterator would step over all entries removed since the map was
-   * last rebuilt. */
+  /** Continues at its last place. A new iterator would step over all entries removed since the
+   * map was last rebuilt. */
   readonly #oldestFirst = this.#entries.entries();
   readonly #limitBytes: number;
   readonly #memory: MemoryBudget | null;
   readonly #onDrop: (value: Value) => void;
   #sizeBytes = 0;
 
-  /** @param memory the budget whose unused bytes it may take, until they are needed; without it,
-   * its owner accounts for the bytes
-   * @param onDrop receives each value that makes room for others */
+  /** @param memory budget whose unused bytes the cache may take until they are needed; null: the
+   *   cache's owner accounts for the bytes
+   * @param onDrop receives each value that is evicted */
   constructor(limitBytes: number, memory: MemoryBudget | null = null, onDrop: (value: Value) => void = () => {}) {
     this.#limitBytes = limitBytes;
     this.#memory = memory;
@@ -44,7 +44,7 @@ export class ByteCache<Value> implements Spare {
     return entry.value;
   }
 
-  /** Whether a value is cached. It does not count as asked for. */
+  /** Whether a value is cached. Does not count as a request. */
   has(key: string): boolean {
     return this.#entries.has(key);
   }
@@ -64,10 +64,10 @@ export class ByteCache<Value> implements Spare {
     this.shrink(limitBytes);
   }
 
-  /** Drops values until the rest fits. */
+  /** Evicts values until the rest fits. */
   shrink(limitBytes: number): void {
     while (this.#sizeBytes > limitBytes) {
-      // There is one, since the size is above 0.
+      // There is an entry, since the size is above 0.
       const [oldest, entry] = this.#oldestFirst.next().value!;
       this.#entries.delete(oldest);
       if (entry.isUsed) {

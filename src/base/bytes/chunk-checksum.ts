@@ -5,7 +5,7 @@ import type { PackPlan } from "./pack-plan.ts";
 import { PIECE, pieceExtent, pieceLength, pieceOffset, pieceOperation } from "./plan-rows.ts";
 import type { Fragment } from "./pack-reads.ts";
 
-/** Refuses bytes of a chunk that differ from those written.
+/** Refuses bytes of a chunk that differ from the written ones.
  * @param actual SHA-1 of the bytes read
  * @throws GitError "storage-failed" */
 export function checkChunk(key: string, checksum: Uint8Array, actual: Uint8Array): void {
@@ -13,8 +13,8 @@ export function checkChunk(key: string, checksum: Uint8Array, actual: Uint8Array
   throw new GitError("storage-failed", { key, damage: true, reason: "a chunk does not match its checksum" });
 }
 
-/** Verifies the chunks of a plan against their checksums as they stream by. Only chunks sent whole
- * and in one piece can be verified. */
+/** Verifies the chunks of a plan against their checksums as they stream by. Only chunks sent
+ * whole and in one piece can be verified. */
 export class StreamedChecksums {
   readonly #plan: PackPlan;
   #hash: Hash | null = null;
@@ -24,8 +24,8 @@ export class StreamedChecksums {
     this.#plan = plan;
   }
 
-  /** Takes the fragments in order.
-   * @throws GitError "storage-failed" at a chunk's end */
+  /** Adds the next fragment in order.
+   * @throws GitError "storage-failed" at the end of a chunk */
   take({ piece, first, bytes }: Fragment): void {
     const { pieces, extents } = this.#plan;
     const extent = extents[pieceExtent(pieces, piece)]!;

@@ -12,15 +12,16 @@ import type { Extent, PackPlan } from "./pack-plan.ts";
 import { chainBase, chainCount, chainExtent, chainLength, chainOffset, NO_BASE } from "./plan-rows.ts";
 import { type ExtentPart, keptStoredBytes, readExtent, readExtentAhead } from "./read-extent.ts";
 
-/** Resolved objects, as delta bases: cached for the isolate, like chunks (`read-extent.ts`). */
+/** Size of the isolate's cache of resolved objects, which are delta bases; as for chunks in
+ * `read-extent.ts`. */
 const OBJECT_BYTES = 8 * 1024 * 1024;
 const OBJECTS = new ByteCache<WholeObject>(OBJECT_BYTES, ISOLATE_MEMORY);
 
-/** Lent and intermediate objects up to this size share one buffer of at most twice the size. */
+/** Size up to which lent and intermediate objects share one buffer, of at most twice the size. */
 const MAX_SCRATCH_BYTES = 1024 * 1024;
 
-/** While objects are lent, one of so many intermediate objects is cached for the chains that branch
- * off it: a copy of each would be garbage soon. */
+/** While objects are lent, one in this many intermediate objects is cached for chains that
+ * branch off. Copies of all of them would soon be garbage. */
 const LENT_STEPS_PER_COPY = 8;
 
 /** Bytes of the isolate's cached chunks, entries and objects. */
@@ -28,14 +29,13 @@ export function sharedBytes(): number {
   return keptStoredBytes() + OBJECTS.sizeBytes;
 }
 
-/** The most that a zlib stream and an entry's head add to bytes that do not compress. */
+/** Upper bound of the bytes that a zlib stream and an entry's head add to incompressible bytes. */
 const STREAM_OVERHEAD_BYTES = 4_096;
 
-/** Bytes that are resolved before other requests run: a long chain of large objects takes
- * seconds. */
+/** Bytes resolved before other requests run: a long chain of large objects takes seconds. */
 const BYTES_PER_SLICE = 16 * 1024 * 1024;
 
-/** Distinguishes the inline bytes of plans, which have no key. */
+/** Counter that distinguishes the inline bytes of plans, which have no key. */
 let inlinePlans = 0;
 
 /** The part of the codec that resolving a chain needs. */
@@ -47,23 +47,23 @@ export interface WholeObject {
   readonly bytes: Uint8Array;
 }
 
-/** Objects up to this many bytes are resolved without reserving memory. */
+/** Size up to which objects are resolved without reserving memory, in bytes. */
 const FREE_OBJECT_BYTES = 4 * 1024 * 1024;
 
-/** Copies held of a large object while it is resolved: its base, itself, and a delta. */
+/** Copies of a large object in memory while it is resolved: its base, itself, and a delta. */
 const COPIES = 3;
 
 /** The delta chains of a plan. */
 export type ChainPlan = Pick<PackPlan, "extents" | "chains">;
 
-/** Delta chains as they are read: rows may be added meanwhile. */
+/** Delta chains that are being read. Rows may be added meanwhile. */
 type ReadChains = Pick<PackPlan, "extents"> & { readonly chains: ArrayLike<number> };
 
-/** How `#resolve` treats objects. */
+/** Options of `#resolve`. */
 interface Use {
-  /** Intermediate objects are cached only if other plans can find them. */
+  /** Whether intermediate objects are cached only if other plans can find them. */
   readonly isAlone: boolean;
-  /** The result goes into the shared buffer. */
+  /** Whether the result goes into the shared buffer. */
   readonly isLent: boolean;
 }
 
@@ -71,8 +71,9 @@ interface Use {
 class Scratch {
   #buffer = new Uint8Array(0);
 
-  /** @returns a buffer of at least this size, which may still hold the last object; undefined: too
-   * large to share */
+  /** Provides the buffer.
+   * @returns a buffer of at least this size, which may still hold the last object; undefined:
+   *   the size is too large to share */
   take(sizeBytes: number): Uint8Array | undefined {
     if (sizeBytes > MAX_SCRATCH_BYTES) return undefined;
     if (this.#buffer.length < sizeBytes) this.#buffer = new Uint8Array(2 * sizeBytes);
@@ -90,15 +91,15 @@ export class DeltaChains {
   /** The last lent object, and the buffer that holds it. */
   #lent: { readonly row: number; readonly object: WholeObject } | null = null;
   readonly #lentScratch = new Scratch();
-  /** For a delta from when it is inflated until it is applied. */
+  /** Buffer of the current delta, from inflation until it is applied. */
   readonly #deltaScratch = new Scratch();
-  /** By extent: its rows that were not read. Null: entries are not kept. */
+  /** Unread rows by extent. Null: entries are not cached. */
   readonly #unread: ReadonlyMap<number, Set<number>> | null;
 
-  /** @param memory the budget from which large objects reserve memory; null: the caller has
-   * reserved it
-   * @param inAnyOrder whether most of the plan's objects are read, in an order that is not that of
-   * storage: then neighbours of an entry are read with it */
+  /** @param memory budget from which large objects reserve memory; null: the caller has reserved
+   *   it
+   * @param inAnyOrder whether most of the plan's objects are read, in another order than that
+   *   of storage; if so, an entry's neighbours are read with it */
   constructor(
     plan: ReadChains,
     store: ChunkStore,
@@ -113,27 +114,27 @@ export class DeltaChains {
     this.#codec = codec;
   }
 
-  /** A name for the entry of a row of `chains`, the same in all plans unless it is inline. What it
-   * resolves to never changes. */
+  /** Key for the entry of a row of `chains`, the same in all plans unless the entry is inline.
+   * The resolved object of a key never changes. */
   name(row: number): string {
     const extent = this.#extent(row);
     const offset = chainOffset(this.#plan.chains, row);
     return "bytes" in extent ? `${this.#inlineName} ${row}` : `${extent.key} ${extent.start + offset}`;
   }
 
-  /** Resolves one row of `chains`. Depth costs no stack. Memory is the object, its base, a chunk
-   * and the isolate's caches.
-   * @param isAlone whether no other row of the plan will be requested: then intermediate objects
-   * are cached only if other plans can find them
-   * @throws GitError "storage-failed", "corrupt-pack"; "unavailable" when other requests hold the
-   * memory for large objects for too long */
+  /** Resolves one row of `chains`, without recursion. Memory is the object, its base, a chunk and
+   * the isolate's caches.
+   * @param isAlone whether no other row of the plan will be requested; if so, intermediate
+   *   objects are cached only if other plans can find them
+   * @throws GitError "storage-failed", "corrupt-pack"; "unavailable" when other requests hold
+   *   the memory for large objects for too long */
   resolve(row: number, isAlone = false): Promise<WholeObject> {
     return this.#resolveHolding(row, { isAlone, isLent: false });
   }
 
-  /** Resolves one row of `chains` into a buffer that is reused: the object is valid only until the
-   * next call, and calls must not overlap. A copy of each object would be garbage, of which tens of
-   * megabytes accumulate before it is collected.
+  /** Resolves one row of `chains` into a reused buffer: the object is valid only until the next
+   * call, and calls must not overlap. Copies of all objects would be garbage, and tens of
+   * megabytes of it accumulate before a collection.
    * @throws GitError as `resolve` */
   async lend(row: number): Promise<WholeObject> {
     if (this.#lent?.row === row) return this.#lent.object;
@@ -142,11 +143,11 @@ export class DeltaChains {
     return object;
   }
 
-  /** Reads the first bytes of the object of a row. Of one that is not a delta, only these are
-   * inflated, and not checked.
-   * @param sizeBytes of the object
-   * @param mayResolve whether a large delta may be resolved, at a cost of so many bytes
-   * @returns null: it may not
+  /** Reads the first bytes of a row's object. For an object that is not a delta, only these bytes
+   * are inflated, and not checked.
+   * @param sizeBytes size of the object
+   * @param mayResolve whether a large delta may be resolved, at a cost of this many bytes
+   * @returns null: `mayResolve` refused
    * @throws GitError as `resolve` */
   async head(
     row: number,
@@ -161,7 +162,7 @@ export class DeltaChains {
     for (let at = chainBase(this.#plan.chains, row); at !== NO_BASE; at = chainBase(this.#plan.chains, at)) steps++;
     if (steps === 1) return this.#inflateStart(row, headBytes);
     if (!mayResolve(steps * sizeBytes)) return null;
-    // A copy, so that the rest can be collected.
+    // Copies the bytes, so that the rest can be collected.
     return (await this.resolve(row)).bytes.slice(0, headBytes);
   }
 
@@ -211,7 +212,7 @@ export class DeltaChains {
       if (base === NO_BASE) break;
       at = base;
     }
-    // The last lent object may be the base; its buffer is about to be overwritten.
+    // Clears the lent object: it may be the base, and its buffer is about to be overwritten.
     if (isLent) this.#lent = null;
     const scratch = isLent ? this.#lentScratch : new Scratch();
     let sliceBytes = 0;
@@ -232,7 +233,7 @@ export class DeltaChains {
         const { resultBytes } = readDeltaSizes(delta);
         const waiting = hold(resultBytes);
         if (waiting !== undefined) {
-          // Another chain may be resolved meanwhile.
+          // Copies the delta, because another chain may be resolved meanwhile.
           delta = delta.slice();
           await waiting;
         }
@@ -250,12 +251,12 @@ export class DeltaChains {
   }
 
   /** Whether an intermediate object is not worth a copy for the cache.
-   * @param left how many objects of the chain follow it */
+   * @param left number of objects that follow in the chain */
   #isUnkept(row: number, { isAlone, isLent }: Use, left: number, sizeBytes: number): boolean {
-    // The following objects would evict it.
+    // The following objects would evict the copy.
     if (left * sizeBytes > OBJECT_BYTES) return true;
     if (isLent) return left % LENT_STEPS_PER_COPY !== 0;
-    // Nobody can find it in the cache.
+    // No other chain can find the copy in the cache.
     return isAlone && left > 0 && this.#isInline(row);
   }
 

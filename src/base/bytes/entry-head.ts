@@ -9,7 +9,7 @@ import {
   REF_DELTA,
 } from "../format/pack.ts";
 
-/** The bytes of an entry before its zlib stream. */
+/** The part of an entry before its zlib stream. */
 interface EntryHead {
   readonly type: EntryType;
   /** Inflated size of the entry's own data. */

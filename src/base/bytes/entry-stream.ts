@@ -7,7 +7,7 @@ import { TimeSlice } from "../pacing/time-slice.ts";
 import { decodeEntryHead } from "./entry-head.ts";
 import type { Extent } from "./pack-plan.ts";
 
-/** Bytes read from the store at once: the only stored bytes that a stream holds. */
+/** Size of one read from the store: the only stored bytes that a stream holds. */
 const READ_BYTES = 64 * 1024;
 
 /** A stored entry that is not a delta. */
@@ -15,27 +15,27 @@ export interface PlainEntry {
   readonly extent: Extent;
   /** Byte offset in its extent. */
   readonly offset: number;
-  /** As stored, header included. */
+  /** Length as stored, header included. */
   readonly length: number;
 }
 
-/** What reading entries needs. */
+/** The means to read entries. */
 export interface EntrySource {
   readonly store: ChunkStore;
   readonly codec: Pick<Codec, "inflateStream">;
 }
 
-/** Streams the content of an entry that is not a delta, whatever its size. It fails unless the
- * stored bytes are a whole zlib stream of the size in its header, with the right checksum. Pieces
- * of 64 KiB are made on demand, in slices: the bucket may have all bytes at once, and whoever takes
- * them, too.
+/** Streams the content of an entry that is not a delta, whatever its size. The stream fails unless
+ * the stored bytes are a whole zlib stream of the size in the entry's header, with the right
+ * checksum. Pieces of 64 KiB are made on demand and in slices, because the bucket may deliver all
+ * bytes at once, and a reader may take them all at once, too.
  * @throws GitError "storage-failed", "corrupt-pack" */
 export async function streamEntry(
   { store, codec }: EntrySource,
   entry: PlainEntry,
 ): Promise<ReadableStream<Uint8Array>> {
   const stored = new StoredBytes(store, entry);
-  // Make sure that the bytes exist before returning a stream.
+  // Makes sure that the bytes exist before a stream is returned.
   const first = await stored.next();
   const pieces = inflateEntry(stored, first, codec);
   const slice = new TimeSlice();
@@ -72,7 +72,7 @@ class StoredBytes {
   readonly #inline: Uint8Array | null;
   readonly #range: OpenRange | null;
   #leftBytes: number;
-  /** Passed to the range and returned by it. */
+  /** Buffer that is passed to the range and returned by it. */
   #buffer = new ArrayBuffer(0);
 
   constructor(store: ChunkStore, { extent, offset, length }: PlainEntry) {
@@ -85,7 +85,8 @@ class StoredBytes {
     return this.#leftBytes;
   }
 
-  /** The next bytes, valid until the next call. The first call returns at least a whole header. */
+  /** Reads the next bytes, valid until the next call. The first call returns at least a whole
+   * header. */
   async next(): Promise<Uint8Array> {
     const length = Math.min(READ_BYTES, this.#leftBytes);
     const end = (this.#inline?.length ?? 0) - this.#leftBytes;
@@ -97,7 +98,7 @@ class StoredBytes {
     return bytes;
   }
 
-  /** Drops the bytes not yet read. */
+  /** Drops the unread bytes. */
   async cancel(): Promise<void> {
     await this.#range?.cancel();
   }

@@ -3,11 +3,11 @@ import type { ChainPlan } from "./delta-chains.ts";
 import type { Extent } from "./pack-plan.ts";
 import { chainCount, chainExtent, chainLength, chainOffset, moveChainRow } from "./plan-rows.ts";
 
-/** A gap of up to this many bytes between two entries is read and dropped: cheaper than another
+/** Largest gap between two entries that is read and dropped, in bytes: cheaper than another
  * read. */
 const GAP_BYTES = 64 * 1024;
 
-/** The most bytes of one read, unless a single entry is larger. */
+/** Size limit of one read, unless a single entry is larger. */
 const READ_BYTES = 4 * 1024 * 1024;
 
 /** Reads in flight at a time. */
@@ -24,7 +24,7 @@ interface Place {
 
 /** Reads the entries of a plan into memory. Each R2 object is read once, from its first needed
  * entry to its last, except for wide gaps. Memory is the entries' bytes and `READS` reads.
- * @param rows of `chains` that are needed
+ * @param rows needed rows of `chains`
  * @returns the plan with the bytes of these rows in it, each row with an extent of its own
  * @throws GitError "storage-failed" when stored bytes are missing or short */
 export async function gatherEntries(
@@ -45,7 +45,7 @@ export async function gatherEntries(
     for (const run of runs) {
       const { key, start } = run[0]!;
       const bytes = await store.read(key, start, run.at(-1)!.end - start);
-      // Copies, so that the bytes in the gaps are freed.
+      // Copies the entries, so that the bytes in the gaps are freed.
       for (const place of run) gathered[place.row] = { bytes: bytes.slice(place.start - start, place.end - start) };
     }
   };
@@ -55,7 +55,7 @@ export async function gatherEntries(
   return { extents: gathered, chains: moved };
 }
 
-/** Groups neighbours in one R2 object that one read can fetch. */
+/** Groups neighbouring entries of one R2 object that one read can fetch. */
 function groupRuns(places: Place[]): Place[][] {
   const runs: Place[][] = [];
   places.sort((a, b) => (a.key === b.key ? a.start - b.start : a.key < b.key ? -1 : 1));

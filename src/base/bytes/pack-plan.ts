@@ -2,19 +2,19 @@ import { GitError } from "../format/errors.ts";
 import { MAX_PLAN_BYTES } from "../format/limits.ts";
 import { chainBase, chainCount, chainLength, NO_BASE, PIECE_STRIDE, pieceLength } from "./plan-rows.ts";
 
-/** Where bytes of a chunk are: in an R2 object, or in the plan itself while the chunk is hot. */
+/** Place of a chunk's bytes: in an R2 object, or in the plan itself while the chunk is hot. */
 export type Extent =
   | {
       readonly key: string;
       readonly start: number;
       readonly length: number;
-      /** SHA-1 of these bytes, if they are the whole chunk. */
+      /** SHA-1 of the bytes, if they are the whole chunk. */
       readonly checksum?: Uint8Array;
     }
   | { readonly bytes: Uint8Array };
 
-/** How to put a pack together from stored bytes. Made next to the index (in the Durable Object),
- * carried out where the bytes flow (in the Worker); it can be cloned structurally. Offsets and
+/** Instructions to build a pack from stored bytes. The Durable Object makes the plan next to the
+ * index, the Worker carries it out where the bytes flow. Structured-cloneable. Offsets and
  * lengths are bytes. */
 export interface PackPlan {
   /** Objects in the pack, for its header. */
@@ -23,9 +23,9 @@ export interface PackPlan {
    * unknown. */
   readonly entriesBytes: number;
   readonly extents: Extent[];
-  /** What is sent, in order: rows of `pieceRow`. */
+  /** The pieces to send, in order: rows of `pieceRow`. */
   readonly pieces: Uint32Array;
-  /** Packed ids that deltas re-headed as REF_DELTA name. */
+  /** Packed ids that deltas re-headed as REF_DELTA refer to. */
   readonly bases: Uint8Array;
   /** Delta chains of the objects in `undeltified`: rows of `chainRow`. A base precedes its deltas;
    * chains share rows. */
@@ -56,7 +56,7 @@ export function checkPlanSize(plan: PackPlan): void {
   });
 }
 
-/** The approximate bytes of the pack. An undeltified object counts as the base of its delta chain,
+/** Estimates the pack's bytes. An undeltified object counts as the base of its delta chain,
  * which is a similar object, stored whole. */
 export function sentBytes({ pieces, chains, undeltified }: PackPlan): number {
   let bytes = 0;

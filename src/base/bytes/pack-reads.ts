@@ -4,20 +4,19 @@ import type { HeldBytes } from "./held-bytes.ts";
 import type { Extent, PackPlan } from "./pack-plan.ts";
 import { PIECE, PIECE_STRIDE, pieceExtent, pieceLength, pieceOffset, pieceOperation } from "./plan-rows.ts";
 
-/** Bytes read from the store at once. They pass through one buffer: the only stored bytes that a
- * response holds. */
+/** Size of one read from the store. The bytes pass through one buffer: the only stored bytes
+ * that a response holds. */
 export const WINDOW_BYTES = 512 * 1024;
 
-/** Reads in flight besides the current one, to hide the store's latency. None of their bytes is
- * held here. */
+/** Number of reads in flight besides the current one, which hide the store's latency. None of
+ * their bytes is held here. */
 export const READS_AHEAD = 3;
 
-/** A gap of up to this many bytes between two pieces is read and dropped: cheaper than another
- * read. */
+/** Largest gap between two pieces that is read and dropped, in bytes: cheaper than another read. */
 const GAP_BYTES = 64 * 1024;
 
-/** A delta with a rewritten head has at least this many of its first bytes in one window (or all of
- * it), so its header never spans two windows. */
+/** Number of a piece's first bytes that are in one window (or the whole piece, if shorter), if
+ * its head is rewritten. A head thus never spans two windows. */
 const HEAD_BYTES = 64;
 
 const NOTHING = new Uint8Array(0);
@@ -28,13 +27,13 @@ export interface Fragment {
   readonly piece: number;
   /** Whether these are the piece's first bytes. */
   readonly first: boolean;
-  /** Overwritten when the next batch is requested. */
+  /** The bytes, valid until the next batch is requested. */
   readonly bytes: Uint8Array;
 }
 
 /** Pieces fetched by one read: neighbours in one R2 object. */
 interface Run {
-  /** Null for pieces of inline bytes, which need no read. */
+  /** Null: inline bytes, which need no read. */
   readonly key: string | null;
   /** Positions in the R2 object. */
   readonly start: number;
@@ -46,7 +45,7 @@ interface Run {
 
 /** Yields the stored bytes of a plan's pieces in order, one batch per window, while the next reads
  * are in flight. The caller rewrites heads. Ending the iteration ends the reads.
- * @param held counts the window
+ * @param held counter to which the window is added
  * @throws GitError "storage-failed" when stored bytes are missing or short */
 export async function* readPieces(
   plan: PackPlan,
@@ -55,7 +54,7 @@ export async function* readPieces(
 ): AsyncGenerator<Fragment[], void, void> {
   const runs = findRuns(plan);
   const window = new Window(held);
-  /** The current run is the first. */
+  /** Open runs; the first is the current one. */
   const open: { run: Run; range: OpenRange | null }[] = [];
   const openUpTo = (count: number): void => {
     while (open.length < count) {
@@ -69,7 +68,8 @@ export async function* readPieces(
     for (openUpTo(1); open.length > 0; open.shift(), openUpTo(1)) {
       const { run, range } = open[0]!;
       for await (const fragments of range === null ? [inlineFragments(plan, run)] : takeRun(plan, run, range, window)) {
-        // Only once the first bytes have arrived: the client is waiting for them.
+        // Reads ahead only after the first bytes have arrived, because the client is waiting for
+        // those.
         openUpTo(1 + READS_AHEAD);
         yield fragments;
       }
@@ -119,7 +119,7 @@ async function* takeRun(
 ): AsyncGenerator<Fragment[], void, void> {
   let piece = run.firstPiece;
   let skip = 0;
-  /** The end of the last window, if it has an incomplete head. */
+  /** The end of the last window, if it is an incomplete head. */
   let kept = NOTHING;
   for (let position = run.start; position < run.end;) {
     const start = position - kept.length;
@@ -177,12 +177,12 @@ class Window {
   }
 }
 
-/** How many first bytes of a piece must be in one fragment. */
+/** Number of a piece's first bytes that must be in one fragment. */
 function headBytesOf(plan: PackPlan, piece: number): number {
   return pieceOperation(plan.pieces, piece) === PIECE.verbatim ? 1 : Math.min(HEAD_BYTES, lengthOf(plan, piece));
 }
 
-/** Where a piece begins in its R2 object, or in the inline bytes. */
+/** Offset of a piece in its R2 object, or in the inline bytes. */
 function positionOf(plan: PackPlan, piece: number): number {
   const extent = extentOf(plan, piece);
   return ("bytes" in extent ? 0 : extent.start) + pieceOffset(plan.pieces, piece);

@@ -12,11 +12,12 @@ import { type PackPlan, planSizeBytes } from "./pack-plan.ts";
 import { PIECE, pieceArgument, pieceOperation } from "./plan-rows.ts";
 import { type Fragment, readPieces } from "./pack-reads.ts";
 
-/** Undeltified entries, cached for the isolate: deflating them is most of the cost of a shallow
+/** Cache of undeltified entries for the isolate. Deflating them is most of the cost of a shallow
  * clone, and the next clone, of the same commit or a neighbour, needs nearly the same. */
 const EXPANDED = new ByteCache<Uint8Array>(8 * 1024 * 1024, ISOLATE_MEMORY);
 
-/** A larger plan (bytes) reserves memory, and its response waits this long (ms) for it. */
+/** Plan size from which memory is reserved (bytes), and the time that the response waits for it
+ * (ms). */
 const FREE_PLAN_BYTES = 4 * 1024 * 1024;
 const PLAN_WAIT_MS = 60_000;
 
@@ -28,24 +29,26 @@ export function keptBytes(codec: DeltaCodec): number {
 /** A pack that was sent: sizes in bytes. */
 export interface SentPack {
   readonly objects: number;
-  /** Bytes that the client received. */
+  /** Bytes that reached the client. */
   readonly packBytes: number;
-  /** Whether that is the whole pack: a client may disconnect, and a read may fail. */
+  /** Whether the client received the whole pack: it may disconnect, and a read may fail. */
   readonly complete: boolean;
-  /** The largest sum of the plan and the buffers of this pack alone. */
+  /** Peak of the plan and the buffers of this pack alone. */
   readonly peakBytes: number;
-  /** The isolate's module memory and caches for all packs, at the end. */
+  /** The isolate's module memory and caches for all packs, measured at the end. */
   readonly keptBytes: number;
 }
 
 /** Streams the pack that a plan describes (header, entries, SHA-1 trailer) in batches of slices,
  * which are overwritten when the next batch is requested. Pull-driven: ending the iteration ends
  * the reads in flight.
- * @param held counts the memory, the plan included
+ * @param held counter to which the memory is added, the plan included
  * @param isKept whether the pack is stored and served to others: then chunks sent whole are
- * verified against their checksums. A client that gets its own pack verifies each object by its id
- * @throws GitError "storage-failed" when stored bytes are missing; the pack then lacks its trailer,
- * so no client accepts it; "unavailable" when other requests hold the memory for a large plan
+ *   verified against their checksums. A client that gets its own pack verifies each object by its
+ *   id
+ * @throws GitError "storage-failed" when stored bytes are missing; the pack then lacks its
+ *   trailer, so no client accepts it; "unavailable" when other requests hold the memory for a
+ *   large plan
  * @see gitformat-pack(5) */
 export async function* streamPack(
   plan: PackPlan,
@@ -98,7 +101,7 @@ async function undeltify(chains: DeltaChains, row: number, codec: DeltaCodec): P
   return entry;
 }
 
-/** What is sent for a fragment: its bytes, or a new head followed by the bytes after the old
+/** Slices to send for a fragment: its bytes, or a new head followed by the bytes after the old
  * one. */
 function sliceFragment(plan: PackPlan, { piece, first, bytes }: Fragment): Uint8Array[] {
   const operation = pieceOperation(plan.pieces, piece);

@@ -5,14 +5,15 @@ import { PacedBody } from "../pacing/paced-body.ts";
 import { TimeSlice } from "../pacing/time-slice.ts";
 import { freeBytes } from "./held-bytes.ts";
 
-/** What must arrive. */
+/** Size and checksum that the client announced. */
 interface AnnouncedBytes {
   readonly sizeBytes: number;
   /** SHA-256, hex. */
   readonly checksum: string;
 }
 
-/** What is stored: its name in errors, and for how long (ms) it may arrive. */
+/** The kind of thing that is stored: its name in errors, and the time that its bytes may take to
+ * arrive (ms). */
 interface SentThing {
   readonly what: string;
   readonly waitMs: number;
@@ -20,8 +21,8 @@ interface SentThing {
 
 const PART: SentThing = { what: "part", waitMs: PART_WAIT_MS };
 
-/** Stores a stream of `sizeBytes`, which may take `waitMs` to arrive. If it fails, it leaves
- * nothing readable. A piece is valid until the next but one is asked for. */
+/** Stores a stream of `sizeBytes`, which may take `waitMs` to arrive. A failed call leaves
+ * nothing readable. A piece is valid until the request after the next one. */
 export type PutBytes<Stored> = (
   bytes: ReadableStream<Uint8Array>,
   sizeBytes: number,
@@ -29,11 +30,11 @@ export type PutBytes<Stored> = (
 ) => Promise<Stored>;
 
 /** Stores a part, or another body of known size and checksum, as it arrives. Bytes with another
- * checksum, and a body that is cut, leave nothing readable.
- * @param body a byte stream; null: it is empty
- * @returns what `put` returns
- * @throws GitError "invalid" when it is not the part that was announced, what `put` throws, and as
- * `PacedBody.read` */
+ * checksum, or a truncated body, leave nothing readable.
+ * @param body a byte stream; null: empty
+ * @returns the result of `put`
+ * @throws GitError "invalid" when the body differs from the announced one; also errors of
+ *   `put` and of `PacedBody.read` */
 export async function storePart<Stored>(
   put: PutBytes<Stored>,
   body: ReadableStream<Uint8Array> | null,
@@ -43,9 +44,10 @@ export async function storePart<Stored>(
   const paced = new PacedBody(body ?? emptyStream());
   let failure: unknown = null;
   const pieces = readPieces(paced, part, what);
-  // Others' parts arrive beside it.
+  // Time slice, because other parts arrive at the same time.
   const slice = new TimeSlice();
-  /** The last two pieces that were asked for: who asks for the next has taken the first of them. */
+  /** The last two pieces passed on. A request for the next piece means that the first of them
+   * was taken. */
   const given: Uint8Array[] = [];
   const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
     try {
@@ -64,7 +66,7 @@ export async function storePart<Stored>(
   try {
     return await put(stream, part.sizeBytes, waitMs);
   } catch (error) {
-    // A store only says that its stream has failed.
+    // A store reports only that its stream has failed.
     throw failure ?? error;
   }
 }
@@ -78,7 +80,8 @@ async function* readPieces(
   let readBytes = 0;
   let held: Uint8Array | null = null;
   for (let piece = await body.read(); piece !== null; piece = await body.read()) {
-    // The last piece follows when the checksum is known to be right: with it, the object is whole.
+    // The last piece is passed on only after the checksum was verified, because the object is
+    // complete with it.
     if (held !== null) yield held;
     hash.update(piece);
     held = piece;

@@ -3,9 +3,8 @@ import { MULTIPART_PART_BYTES } from "../format/limits.ts";
 import type { ChunkStore, MultipartWrite } from "../chunks/chunk-store.ts";
 import { freeBytes } from "./held-bytes.ts";
 
-/** Writes one object of a chunk store whose length is not known in advance: whole if it fits one
- * part, else in parts. Takes `MULTIPART_PART_BYTES` of memory. The last call must be `finish` or
- * `abort`. */
+/** Writes one object of unknown length to a chunk store: whole if it fits one part, else in
+ * parts. Takes `MULTIPART_PART_BYTES` of memory. The last call must be `finish` or `abort`. */
 export class PartWriter {
   readonly #store: ChunkStore;
   readonly #key: string;
@@ -21,7 +20,7 @@ export class PartWriter {
     this.#key = key;
   }
 
-  /** Adds bytes, which are copied. Wait for each call before the next. */
+  /** Copies bytes to the object. Wait for each call before the next. */
   async add(bytes: Uint8Array): Promise<void> {
     this.#hash.update(bytes);
     this.#sizeBytes += bytes.length;
@@ -34,7 +33,7 @@ export class PartWriter {
     }
   }
 
-  /** Writes the rest; the object is readable when the promise is fulfilled.
+  /** Writes the rest. The object is readable when the promise is fulfilled.
    * @returns its size, and the SHA-1 of its bytes */
   async finish(): Promise<{ sizeBytes: number; checksum: Uint8Array }> {
     const checksum = new Uint8Array(this.#hash.digest());
@@ -48,7 +47,7 @@ export class PartWriter {
     return { sizeBytes: this.#sizeBytes, checksum };
   }
 
-  /** Gives up the object. Never throws: leftovers are below its key, where its owner sweeps. */
+  /** Gives up the object. Never throws: a job of the key's owner removes leftovers. */
   async abort(): Promise<void> {
     await this.#write?.abort().catch(() => undefined);
   }

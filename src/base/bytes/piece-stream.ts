@@ -1,20 +1,20 @@
-/** Bytes passed on at once: passing on small pieces costs more than making them. */
+/** Size of a write to the client: passing on small pieces costs more than making them. */
 const PIECE_BYTES = 128 * 1024;
 
-/** After this many milliseconds, a partly filled buffer is sent: a client that has gone is noticed
- * only when a write fails. */
+/** Time after which a partly filled buffer is sent, in ms. Only a failing write shows that the
+ * client has disconnected. */
 const HAND_ON_MS = 250;
 
-/** Makes a response body from pieces of any size, which are taken on demand. Two buffers are held.
+/** Makes a response body from pieces of any size, which are pulled on demand. Two buffers are held.
  * @param onEnd called once with the number of bytes sent to the client, and whether these are
- * all */
+ *   all */
 export function streamPieces(
   pieces: AsyncIterator<Uint8Array, unknown, void>,
   onEnd: (sentBytes: number, complete: boolean) => void,
 ): ReadableStream<Uint8Array> {
   let sentBytes = 0;
   let rest: Uint8Array = new Uint8Array(0);
-  /** Fills a buffer, as far as time allows. `done`: nothing is left. */
+  /** Fills a buffer as far as time allows. `done`: no piece is left. */
   const fill = async (): Promise<{ filled: Uint8Array; done: boolean }> => {
     const buffer = new Uint8Array(PIECE_BYTES);
     const endMs = Date.now() + HAND_ON_MS;

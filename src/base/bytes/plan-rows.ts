@@ -1,12 +1,12 @@
-// The rows of a plan. They are words of 32 bits, which pass from the object to the Worker as they
-// are; a length may be larger, since an entry may be. Its two halves have their home here.
+// The rows of a plan. They are 32-bit words, which pass unchanged from the object to the Worker. A
+// length can exceed 32 bits, since an entry can be that large; this file splits it into two halves.
 
 /** Words of one row of `PackPlan.pieces`. */
 export const PIECE_STRIDE = 5;
 
-/** What to do with a piece, and the meaning of its argument. */
+/** The operation on a piece, and the meaning of its argument. */
 export const PIECE = {
-  /** Whole entries, sent in stored form. */
+  /** Whole entries, sent as stored. */
   verbatim: 0,
   /** One delta, sent as OFS_DELTA; argument: distance back to its base in the pack being sent,
    * bytes. */
@@ -15,8 +15,8 @@ export const PIECE = {
   refDelta: 2,
 } as const;
 
-/** Bits of an operation. Above them, its word has the upper half of the piece's length: a word of
- * its own would be a sixth of the largest plans. */
+/** Bits of the operation in its word. The bits above hold the upper half of the piece's length:
+ * a word of its own would be a sixth of the largest plans. */
 const OPERATION_BITS = 2;
 const OPERATION_MASK = 2 ** OPERATION_BITS - 1;
 
@@ -40,7 +40,7 @@ export function pieceRow(
   return [high * 2 ** OPERATION_BITS + operation, extent, offset, length % WORD, argument];
 }
 
-/** Rows of pieces: an array that they are in, one after another. */
+/** An array of the rows of pieces, one after another. */
 type Rows = ArrayLike<number>;
 
 /** One of `PIECE`. */
@@ -56,7 +56,7 @@ export function pieceOffset(pieces: Rows, piece: number): number {
   return pieces[piece * PIECE_STRIDE + 2]!;
 }
 
-/** Stored bytes. */
+/** Stored length in bytes. */
 export function pieceLength(pieces: Rows, piece: number): number {
   const at = piece * PIECE_STRIDE;
   return (pieces[at]! >>> OPERATION_BITS) * WORD + pieces[at + 3]!;
@@ -85,7 +85,7 @@ export function chainOffset(chains: Rows, row: number): number {
   return chains[row * CHAIN_STRIDE + 1]!;
 }
 
-/** Stored bytes. */
+/** Stored length in bytes. */
 export function chainLength(chains: Rows, row: number): number {
   const at = row * CHAIN_STRIDE;
   return chains[at + 3]! * WORD + chains[at + 2]!;
@@ -96,12 +96,12 @@ export function chainBase(chains: Rows, row: number): number {
   return chains[row * CHAIN_STRIDE + 4]!;
 }
 
-/** How many rows there are. */
+/** Number of rows. */
 export function chainCount(chains: Rows): number {
   return chains.length / CHAIN_STRIDE;
 }
 
-/** Puts an entry elsewhere. */
+/** Changes the place of an entry. */
 export function moveChainRow(chains: Uint32Array, row: number, extent: number, offset: number): void {
   chains[row * CHAIN_STRIDE] = extent;
   chains[row * CHAIN_STRIDE + 1] = offset;

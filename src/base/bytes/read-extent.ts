@@ -7,40 +7,40 @@ import { ByteCache } from "./byte-cache.ts";
 import { checkChunk } from "./chunk-checksum.ts";
 import { freeBytes } from "./held-bytes.ts";
 
-// Chunks that were read are cached for the isolate, by where they are stored: stored bytes never
-// change, keys are never reused, and clients that fetch neighbouring commits need nearly the same.
+// The isolate's cache of chunks, by their place. Stored bytes never change, keys are never reused,
+// and clients that fetch neighbouring commits need nearly the same chunks.
 
-/** Chunks up to this size are read whole: a delta chain often continues in the chunk where it
+/** Size up to which a chunk is read whole: a delta chain often continues in the chunk where it
  * began. */
 export const WHOLE_READ_BYTES = 4 * 1024 * 1024;
 
-/** Chunks that were read whole. A walk through a long history comes back to some twelve chunks of
- * 2 MB: those with the trees of one time. */
+/** Size of the cache of chunks that were read whole. A walk through a long history returns to
+ * some twelve chunks of 2 MB: those with the trees of one period. */
 const KEPT_CHUNK_BYTES = 24 * 1024 * 1024;
 const CHUNKS = new ByteCache<Uint8Array>(KEPT_CHUNK_BYTES, ISOLATE_MEMORY, (chunk) => {
   if (!HOLDERS.has(chunk)) freeBytes(chunk);
 });
 
-/** How many hold a chunk that was read whole: it is freed when neither they nor the cache need
- * it. */
+/** Number of holders of a chunk that was read whole. The chunk is freed when neither they nor
+ * the cache need it. */
 const HOLDERS = new WeakMap<Uint8Array, number>();
 
-/** Entries that were read for later. The versions of a file are in as many chunks as there are,
- * each with some of every time: a walk through them by age would read most chunks many times. */
+/** Size of the cache of entries that were read ahead. The versions of a file are spread over all
+ * chunks: a walk through them by age would read most chunks many times. */
 const KEPT_ENTRY_BYTES = 8 * 1024 * 1024;
 const ENTRIES = new ByteCache<Uint8Array>(KEPT_ENTRY_BYTES, ISOLATE_MEMORY);
 
-/** A gap of up to this many bytes between two entries is read and dropped: cheaper than another
+/** Largest gap between two entries that is read and dropped, in bytes: cheaper than another
  * read. */
 const GAP_BYTES = 256 * 1024;
 
-/** The most chunks that an isolate reads at a time. */
+/** Limit of the chunks that an isolate reads at a time. */
 const READING = new Semaphore(2, 30_000);
 
-/** Bytes of an extent, valid until they are released. */
+/** Bytes of an extent, valid until their release. */
 export interface HeldExtent {
   readonly bytes: Uint8Array;
-  /** To be called once. */
+  /** Releases the bytes. Call it once. */
   release(): void;
 }
 
@@ -50,12 +50,13 @@ type StoredExtent = Exclude<Extent, { bytes: Uint8Array }>;
 /** A part of an extent. */
 export type ExtentPart = readonly [offset: number, length: number];
 
-/** Bytes of the isolate's cached chunks, and of entries from others. */
+/** Bytes of the isolate's cached chunks, and of the cached entries from other chunks. */
 export function keptStoredBytes(): number {
   return CHUNKS.sizeBytes + ENTRIES.sizeBytes;
 }
 
-/** Reads a part of an extent; of one that is not large, all of it, for what is read next.
+/** Reads a part of an extent. Reads all of an extent that is not large, because the next reads
+ * probably need it.
  * @returns bytes that must not be changed: a copy, if they are stored
  * @throws GitError "storage-failed" */
 export async function readExtent(
@@ -72,15 +73,15 @@ export async function readExtent(
   return part;
 }
 
-/** Reads an extent of at most `WHOLE_READ_BYTES`, to be used in place.
+/** Reads an extent of at most `WHOLE_READ_BYTES`, without copying it.
  * @throws GitError "storage-failed" */
 export async function holdExtent(store: ChunkStore, extent: Extent): Promise<HeldExtent> {
   return "bytes" in extent ? { bytes: extent.bytes, release: () => {} } : holdWhole(store, extent);
 }
 
-/** Reads a part of an extent, and with it those near it that are read later, which are kept. They
- * are entries: zlib's checksums tell if one is damaged.
- * @param later called when it must be read: other parts of the extent
+/** Reads a part of an extent, and caches nearby parts that are needed later. The parts are entries,
+ * whose zlib checksums detect damage.
+ * @param later called if a read is necessary: lists the extent's other parts
  * @returns bytes that must not be changed
  * @throws GitError "storage-failed" */
 export async function readExtentAhead(
@@ -114,7 +115,7 @@ export async function readExtentAhead(
   }
 }
 
-/** A part and those neighbours that one read gives with it, in order. */
+/** Finds the neighbours that one read returns along with a part, in order. */
 function findRun(others: readonly ExtentPart[], part: ExtentPart): ExtentPart[] {
   const parts = [...others, part].sort((a, b) => a[0] - b[0]);
   const isNear = (before: ExtentPart, after: ExtentPart): boolean => after[0] - before[0] - before[1] <= GAP_BYTES;
@@ -131,11 +132,11 @@ async function holdWhole(store: ChunkStore, { key, start, length, checksum }: St
   if (cached !== undefined) return hold(name, cached);
   const permit = await READING.acquire();
   try {
-    // Another request may have read the same chunk meanwhile.
+    // Looks again, because another request may have read the chunk meanwhile.
     let chunk = CHUNKS.get(name);
     if (chunk === undefined) {
       chunk = await store.read(key, start, length);
-      // Cached bytes serve many requests, so they are verified.
+      // Verifies the bytes, because cached bytes serve many requests.
       if (checksum !== undefined) checkChunk(key, checksum, createHash("sha1").update(chunk).digest());
       CHUNKS.set(name, chunk, chunk.length);
     }
