@@ -1,9 +1,11 @@
-/** The part of an R2 bucket that chunks need, so that this layer does not depend on the platform.
+/** The part of R2's bucket interface that chunks need. It keeps this layer independent of the
+ * platform.
  * @see https://developers.cloudflare.com/r2/api/workers/workers-api-reference/ */
 export interface Bucket {
   put(key: string, bytes: Uint8Array | ReadableStream<Uint8Array>, options?: BucketPutOptions): Promise<BucketObject>;
   get(key: string, options: { range: BucketRange }): Promise<BucketBody | null>;
-  /** @returns the object without a body when its version differs */
+  /** Reads an object.
+   * @returns the object without a body when its version differs */
   get(
     key: string,
     options: { range: BucketRange; onlyIf: { etagMatches: string } },
@@ -15,7 +17,7 @@ export interface Bucket {
   resumeMultipartUpload(key: string, id: string): BucketUpload;
 }
 
-/** What is passed to a bucket along with an object. */
+/** Options of a write to a bucket. */
 export interface BucketPutOptions {
   sha1?: Uint8Array;
   httpMetadata?: { contentType: string };
@@ -33,7 +35,7 @@ export interface BucketObject {
   readonly etag: string;
   /** Size of the whole object, bytes. */
   readonly size: number;
-  /** What the bucket checked when the object was written. */
+  /** Checksums that the bucket verified when the object was written. */
   readonly checksums?: { readonly sha256?: ArrayBuffer };
 }
 

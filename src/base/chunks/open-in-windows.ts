@@ -1,13 +1,13 @@
-/** Bytes of a window, at least, and how many there are at most: a request may make some thousand
- * calls. */
+/** Lower bound of a window's bytes, and upper bound of the number of windows: a request may make
+ * some thousand calls. */
 const DOWNLOAD_WINDOW_BYTES = 64 * 1024 * 1024;
 const MAX_WINDOWS = 500;
 
-/** Opens an object that is written in parts and very large: its bytes are asked for window by
- * window. R2 would send all at once just as well; the local one keeps in memory what it has read of
- * such an object and the client has not taken yet, which is most of it. No code runs per piece.
- * @param open as `ChunkStore.open` and `openFile` do for the object
- * @returns null when the first window is null; a later one is an error of the stream */
+/** Opens a very large object that was written in parts, and requests its bytes window by window. R2
+ * itself needs no windows. The local bucket keeps in memory all bytes that it has read of such an
+ * object and the client has not taken yet: most of the object. No code runs per piece.
+ * @param open as `ChunkStore.open` and `openFile` for the object
+ * @returns null when the first window is null; a later null is an error of the stream */
 export async function openInWindows<Absent extends null = never>(
   open: (offset: number, length: number) => Promise<ReadableStream<Uint8Array> | Absent>,
   offset: number,
@@ -16,7 +16,7 @@ export async function openInWindows<Absent extends null = never>(
   const windowBytes = Math.max(DOWNLOAD_WINDOW_BYTES, Math.ceil(length / MAX_WINDOWS));
   const end = offset + length;
   const openFrom = (from: number) => open(from, Math.min(windowBytes, end - from));
-  // What cannot be opened is told before anything is sent.
+  // Opens the first window, because an error must be reported before any byte is sent.
   const first = await openFrom(offset);
   if (first === null) return first;
   // Tells the runtime, and so the client, the length.
@@ -30,7 +30,7 @@ export async function openInWindows<Absent extends null = never>(
     }
     await writable.close();
   };
-  // The reader sees the failure, or is gone.
+  // Ignores the failure: the reader sees it, or has left.
   send().catch((error: unknown) => writable.abort(error).catch(() => undefined));
   return readable;
 }

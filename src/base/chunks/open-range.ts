@@ -1,10 +1,10 @@
 import { GitError } from "../format/errors.ts";
 import { type ChunkStore, wrongLength } from "./chunk-store.ts";
 
-/** Bytes that are asked for at a time, at least, and how often at most: a request may make some
- * thousand calls. R2 would send all at once just as well. The local one reads an object that is
- * written in parts as fast as it can, lets nobody else run meanwhile, and keeps what has not been
- * taken: of an entry of 6 GB most of it. */
+/** Lower bound of the bytes of one request, and upper bound of the number of requests: a request
+ * of the Worker may make some thousand calls. R2 itself needs no windows. The local bucket
+ * reads an object that was written in parts as fast as it can, blocks everything else
+ * meanwhile, and keeps all bytes that were not taken: of an entry of 6 GB, most of it. */
 const WINDOW_BYTES = 4 * 1024 * 1024;
 const MAX_WINDOWS = 1_000;
 
@@ -14,10 +14,10 @@ interface Window {
   readonly reader: Promise<ReadableStreamBYOBReader>;
 }
 
-/** Bytes of one stored object. The transfer starts at once and is read on demand; until then none
- * of it is held here. A large range is asked for window by window, the next once the present one
- * has begun to arrive. A broken transfer is reopened where it stopped: a slow client keeps one
- * waiting for longer than a backend may allow. */
+/** Bytes of one stored object. The transfer starts at once and is read on demand; until then
+ * none of it is held here. A large range is requested window by window, the next one once the
+ * current one has begun to arrive. A broken transfer is reopened where it stopped, because a
+ * slow client keeps a transfer waiting for longer than a backend may allow. */
 export class OpenRange {
   readonly #store: ChunkStore;
   readonly #key: string;
@@ -27,7 +27,7 @@ export class OpenRange {
   #position: number;
   #present: Window;
   #next: Window | null = null;
-  /** Where it was reopened last. */
+  /** Position at which the transfer was last reopened. */
   #brokenAt = -1;
 
   constructor(store: ChunkStore, key: string, offset: number, length: number) {
@@ -65,7 +65,7 @@ export class OpenRange {
   /** Cancels the rest of the transfer. */
   async cancel(): Promise<void> {
     for (const window of [this.#present, this.#next]) {
-      // A failed transfer needs no cancelling, and the reader has seen its error.
+      // Ignores errors: a failed transfer needs no cancelling, and the reader has seen its error.
       await window?.reader.then((reader) => reader.cancel()).catch(() => undefined);
     }
   }
@@ -73,7 +73,8 @@ export class OpenRange {
   #open(start: number): Window {
     const end = Math.min(start + this.#windowBytes, this.#end);
     const reader = this.#store.open(this.#key, start, end - start).then((body) => body.getReader({ mode: "byob" }));
-    // The error surfaces when the bytes are read; until then it must not count as unhandled.
+    // Ignores the error for now: it surfaces when the bytes are read, and must not count as
+    // unhandled until then.
     reader.catch(() => undefined);
     return { end, reader };
   }

@@ -14,7 +14,7 @@ import { R2MultipartWrite, R2SharedWrite } from "./r2-multipart.ts";
 import type { Bucket, BucketBody, BucketObject, BucketPutOptions } from "./bucket.ts";
 import { storing, storingStream } from "./storing.ts";
 
-/** Keys per delete call.
+/** Limit of keys per delete call.
  * @see https://developers.cloudflare.com/r2/api/workers/workers-api-reference/ */
 const DELETE_KEYS = 1000;
 
@@ -161,14 +161,15 @@ export class R2ChunkStore implements ChunkStore {
   }
 }
 
-/** Bytes requested from the source at once: below 64 KiB, the overhead of each read exceeds the
- * cost of its bytes. */
+/** Size of one read from the source: below 64 KiB, the overhead of each read exceeds the cost of
+ * its bytes. */
 const READ_BYTES = 256 * 1024;
 
-/** Forwards a byte stream, and errors if the source ends early, is too long, or fails.
+/** Forwards a byte stream. The result errors if the source ends early, is too long, or fails.
  * @param source a byte stream
  * @param length bytes that the source must have
- * @param failure makes the error, given the bytes seen and, if the source failed, its error */
+ * @param failure makes the error from the number of bytes seen and, if the source failed, its
+ *   error */
 function exactStream(
   source: ReadableStream<Uint8Array>,
   length: number,
@@ -199,10 +200,10 @@ function exactStream(
   return new ReadableStream({ type: "bytes", pull, cancel: (reason) => reader.cancel(reason) });
 }
 
-/** Writes an object that is larger than the bucket takes in one request, as its bytes arrive: one
- * part after the other, `MULTIPART_PART_BYTES` of memory. A stream that fails, or has another
+/** Writes an object that is too large for one request to the bucket, as its bytes arrive: one part
+ * after the other, with `MULTIPART_PART_BYTES` of memory. A stream that fails, or has another
  * length, leaves nothing readable.
- * @param write the whole object's, just begun
+ * @param write a write of the whole object, just begun
  * @returns the object's ETag
  * @throws GitError "storage-failed", and the stream's error */
 export async function putInParts(
@@ -216,7 +217,7 @@ export async function putInParts(
     let [filled, parts, seen] = [0, 0, 0];
     const put = async (): Promise<void> => {
       await write.putPart(++parts, part.subarray(0, filled));
-      // The bucket may still read what it was given.
+      // Allocates a new buffer, because the bucket may still be reading the last one.
       part = new Uint8Array(MULTIPART_PART_BYTES);
       filled = 0;
     };
@@ -235,7 +236,7 @@ export async function putInParts(
     if (filled > 0) await put();
     return (await write.complete()).etag;
   } catch (error) {
-    // Whatever cannot be stopped ends by itself, and names nothing.
+    // Ignores errors: a stream that cannot be cancelled ends by itself.
     await reader.cancel(error).catch(() => undefined);
     await write.abort().catch(() => undefined);
     throw error;

@@ -3,9 +3,8 @@ import type { ChunkCounters, MultipartWrite, SharedWrite } from "./chunk-store.t
 import type { BucketObject, BucketPart, BucketUpload } from "./bucket.ts";
 import { storing, storingStream } from "./storing.ts";
 
-/** The codes at the end of R2's messages when it cannot make an object of the parts that it is
- * given: there is no such upload (any more), another write of a part came after the one that is
- * named, or their sizes differ.
+/** Error codes at the end of R2's messages when it cannot join the given parts: there is no such
+ * upload (any more), another write replaced a given part, or the parts' sizes differ.
  * @see https://developers.cloudflare.com/r2/api/error-codes/ */
 const OTHER_PARTS = /\((?:10011|10024|10025|10048)\)/;
 
@@ -53,11 +52,11 @@ export class R2MultipartWrite implements MultipartWrite {
   }
 }
 
-/** Bytes of a part that the bucket gets at a time. */
+/** Size of the pieces in which a part is passed to the bucket. */
 const PIECE_BYTES = 512 * 1024;
 
-/** A part as a stream that lets others run between its pieces: a local bucket takes a whole part in
- * 60 ms and more, in which nobody else does. */
+/** Makes a stream of a part that lets other requests run between its pieces: a local bucket
+ * takes 60 ms and more for a whole part, and blocks everything else meanwhile. */
 function inSlices(bytes: Uint8Array): ReadableStream<Uint8Array> {
   let at = 0;
   return new ReadableStream(
@@ -111,7 +110,7 @@ export class R2SharedWrite implements SharedWrite {
     try {
       await storing(this.#key, "abort", () => this.#upload.abort());
     } catch (error) {
-      // There is nothing to discard.
+      // Rethrows other errors only: these mean that there is nothing to discard.
       if (!hasOtherParts(error)) throw error;
     }
   }

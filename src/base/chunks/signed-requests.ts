@@ -1,30 +1,31 @@
 import { AwsV4Signer } from "aws4fetch";
 
-/** How long (seconds) a signed request may begin. */
+/** Time within which a signed request must begin, in seconds. */
 export const SIGNED_LIFE_S = 60 * 60;
 
-/** The bucket by its S3 API. */
+/** Access to the bucket through its S3 API. */
 export interface S3Bucket {
-  /** Of all buckets, without a trailing slash: `https://<account>.r2.cloudflarestorage.com`. */
+  /** Endpoint of all buckets, without a trailing slash:
+   * `https://<account>.r2.cloudflarestorage.com`. */
   readonly endpoint: string;
   readonly bucket: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
 }
 
-/** A request that whoever has it may send to the bucket, until its time is over. */
+/** A signed request to the bucket. Anyone who holds it may send it until it expires. */
 interface SignedRequest {
   readonly href: string;
-  /** They must be sent exactly so. */
+  /** Headers that must be sent unchanged. */
   readonly header: Readonly<Record<string, string>>;
   readonly expires_in: number;
 }
 
-/** Keys for signatures, by day: each takes four HMACs to make. */
+/** Signing keys by day: deriving one takes four HMACs. */
 const keys = new Map<string, ArrayBuffer>();
 
-/** Signs requests with which clients read and write R2 objects themselves, past the Worker. R2
- * itself cannot: only its S3 API takes signatures.
+/** Signs requests with which clients read and write R2 objects directly, without the Worker. Only
+ * R2's S3 API accepts signatures.
  * @see https://developers.cloudflare.com/r2/api/s3/presigned-urls/ */
 export class SignedRequests {
   readonly #s3: S3Bucket;
@@ -33,15 +34,15 @@ export class SignedRequests {
     this.#s3 = s3;
   }
 
-  /** A PUT of one object, which the bucket refuses when the bytes have another SHA-256, or when the
-   * object exists: what was sent once stays as it is.
-   * @param sha256 of its bytes, hex */
+  /** Signs a PUT of one object. The bucket refuses it when the bytes have another SHA-256, or when
+   * the object exists: a stored object never changes.
+   * @param sha256 hash of the bytes, hex */
   put(key: string, sha256: string): Promise<SignedRequest> {
     const checksum = Buffer.from(sha256, "hex").toString("base64");
     return this.#sign("PUT", key, { "x-amz-checksum-sha256": checksum, "If-None-Match": "*" });
   }
 
-  /** A GET of one object, with or without a range. */
+  /** Signs a GET of one object, with or without a range. */
   get(key: string): Promise<SignedRequest> {
     return this.#sign("GET", key, {});
   }

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import type { ChunkStore } from "./chunk-store.ts";
 
-/** Bytes read at a time. The next are on their way while these are hashed. */
+/** Bytes read at a time. The next window is in flight while the last one is hashed. */
 const WINDOW_BYTES = 4 * 1024 * 1024;
 
-/** Bytes of memory that reading an object takes. */
+/** Bytes of memory that hashing an object takes. */
 export const HASH_BYTES = 2 * WINDOW_BYTES;
 
-/** Computes the SHA-256 of a stored object, which may take several goes. */
+/** Computes the SHA-256 of a stored object, in one or more calls. */
 export class StoredHash {
   readonly #key: string;
   readonly #sizeBytes: number;
@@ -19,16 +19,16 @@ export class StoredHash {
     this.#sizeBytes = sizeBytes;
   }
 
-  /** How many bytes were read. */
+  /** Number of bytes read so far. */
   get readBytes(): number {
     return this.#readBytes;
   }
 
-  /** Reads on. Wait for each call before the next; after a failed one, the next goes on where it
-   * was.
+  /** Continues reading. Wait for each call before the next; after a failed call, the next one
+   * continues at the same position.
    * @param isOver whether to leave the rest to the next call
-   * @param onRead told after each window how many bytes it had; what is read waits for it
-   * @returns the hash, hex, which can be had once; null: there is more to read
+   * @param onRead receives the size of each window after it was read; reading waits for it
+   * @returns the hash, hex, returned once; null: there is more to read
    * @throws GitError "storage-failed" when the object is missing or shorter */
   async advance(
     store: ChunkStore,
@@ -42,7 +42,7 @@ export class StoredHash {
       const isWhole = end === this.#sizeBytes;
       const isLast = isWhole || isOver();
       if (!isLast) coming = this.#read(store, end);
-      // Whoever waits for it is told of a failure.
+      // Ignores the failure for now: the code that awaits the read sees it.
       coming.catch(() => undefined);
       this.#hash.update(bytes);
       this.#readBytes = end;
@@ -58,8 +58,8 @@ export class StoredHash {
   }
 }
 
-/** The SHA-256 of a stored object, hex.
- * @param onRead as of `StoredHash.advance`
+/** Computes the SHA-256 of a stored object, hex.
+ * @param onRead as for `StoredHash.advance`
  * @throws GitError "storage-failed" when the object is missing or shorter */
 export async function hashStored(
   store: ChunkStore,

@@ -2,9 +2,10 @@ import { GitError } from "../format/errors.ts";
 import { STORE_BYTES_PER_SECOND, STORE_WAIT_MS } from "../format/limits.ts";
 import { whenFull } from "../failures/known-failures.ts";
 
-/** Runs one bucket operation. Errors name it when it fails or takes too long.
- * @param givenBytes that the bucket must receive
- * @param sourceMs for how long they may arrive, if that is longer than the bucket takes */
+/** Runs one bucket operation. Errors name the operation when it fails or takes too long.
+ * @param givenBytes bytes that the bucket must receive
+ * @param sourceMs time that the bytes may take to arrive, if longer than the bucket's own
+ *   limit */
 export async function storing<T>(
   key: string,
   operation: string,
@@ -21,9 +22,9 @@ export async function storing<T>(
   }
 }
 
-/** Runs a bucket operation that reads a stream of known length: the bucket takes no other.
- * @param put is given the stream, which errors on more or fewer bytes
- * @param sourceMs for how long they may arrive, if that is longer than the bucket takes
+/** Runs a bucket operation that reads a stream of known length; a bucket accepts no other streams.
+ * @param put receives the stream, which errors on more or fewer bytes
+ * @param sourceMs time that the bytes may take to arrive, if longer than the bucket's own limit
  * @throws GitError as `storing`; then the producer of the bytes is stopped */
 export async function storingStream<T>(
   key: string,
@@ -45,16 +46,16 @@ export async function storingStream<T>(
   }
 }
 
-/** Runs an operation that may never end, such as a write to a full disk, and waits for it no longer
- * than allowed. The operation is not stopped; a late result is ignored.
- * @throws GitError "storage-full" when the time is over */
+/** Runs an operation that may never end, such as a write to a full disk, and waits no longer than
+ * allowed. The operation is not stopped; a late result is ignored.
+ * @throws GitError "storage-full" on a timeout */
 async function inTime<T>(run: () => Promise<T>, waitMs: number): Promise<T> {
   const { promise: over, reject } = Promise.withResolvers<never>();
   const reason = `no answer within ${Math.round(waitMs / 1_000)} seconds`;
   const timer = setTimeout(() => reject(new GitError("storage-full", { reason })), waitMs);
   try {
     const running = run();
-    // A late failure has no listener any more.
+    // Ignores a late failure: nothing listens for it any more.
     running.catch(() => {});
     return await Promise.race([running, over]);
   } finally {
