@@ -1,35 +1,36 @@
 import { GitError, isGitError } from "../format/errors.ts";
 
-/** Makes a GitError of what storage failed with, where the cause is known: it is full, damaged, or
- * a newer release wrote it. Such errors come from an object that was reset, by their message alone.
+/** Turns a storage failure with a known cause into a GitError: storage is full or damaged, or a
+ * newer release wrote it. Such errors come from an object that was reset, so only the message can
+ * be examined.
  * @returns any other value unchanged */
 export function explainFailure(thrown: unknown): unknown {
   return whenFull(thrown) ?? whenNewer(thrown) ?? whenDamaged(thrown) ?? thrown;
 }
 
-// A database that was lost or cut is told as such: its repository must not look as if it had never
-// been.
+// A lost or truncated database is reported as such: its repository must not look as if it had never
+// existed.
 
-/** What SQLite says of a damaged database. */
+/** SQLite's messages about a damaged database. */
 const DAMAGED = /SQLITE_(CORRUPT|NOTADB)|malformed|file is not a database/;
 
-/** What the runtime says where it cannot open a database at all; its own log has the reason. */
+/** The runtime's message when it cannot open a database at all; its own log has the reason. */
 const UNOPENED = /^internal error; reference/;
 
-/** How `damaged-data` reads. An object that cannot start is reset, and only the message reaches its
- * caller. */
+/** The message of `damaged-data`. An object that cannot start is reset, and only the message
+ * reaches its caller. */
 const TOLD = /the (\w[\w' ]*) is lost or damaged: (.*)/s;
 
-/** The GitError for what a damaged database failed with; null for any other error.
- * @param what is stored there: `repository's database`, `registry's database` */
+/** Finds the GitError for the failure of a damaged database; null for any other error.
+ * @param what the stored thing: `repository's database`, `registry's database` */
 export function whenUnreadable(error: unknown, what: string): GitError | null {
   if (isGitError(error) || !(error instanceof Error) || !DAMAGED.test(error.message)) return null;
   const reason = `it cannot be read (${error.message}); bring it back from a backup`;
   return new GitError("damaged-data", { what, reason }, { cause: error });
 }
 
-/** The GitError for damaged data, from its message if need be, and for a database that does not
- * open; null for any other error. */
+/** Finds the GitError for damaged data, from the message alone if need be, and for a database
+ * that does not open; null for any other error. */
 function whenDamaged(error: unknown): GitError | null {
   if (isGitError(error)) return error.code === "damaged-data" ? error : null;
   if (!(error instanceof Error)) return null;
@@ -44,35 +45,35 @@ function whenDamaged(error: unknown): GitError | null {
   return new GitError("damaged-data", { what: found[1], reason: found[2] }, { cause: error });
 }
 
-/** Messages of SQLite and the operating system when they cannot write, in any error: an object that
+/** Messages of SQLite and the operating system about failed writes, in any error: an object that
  * could not commit is reset, and only the message reaches its caller.
  * @see https://www.sqlite.org/rescode.html#full */
 const FULL = /SQLITE_FULL|SQLITE_IOERR|ENOSPC|No space left on device/;
 
-/** The GitError for full storage; null for any other error. */
+/** Finds the GitError for full storage; null for any other error. */
 export function whenFull(error: unknown): GitError | null {
   if (isGitError(error)) return error.code === "storage-full" ? error : null;
   if (!(error instanceof Error) || !FULL.test(error.message)) return null;
   return new GitError("storage-full", {}, { cause: error });
 }
 
-// What is stored tells the version of its shape. What a newer release wrote is refused, and left as
-// it is: this one would misread it, and write over what it does not know.
+// Stored data carries the version of its schema. Data of a newer release is refused and left
+// unchanged, because this release would misread it and overwrite fields that it does not know.
 
-/** How `newer-data` reads. An object that refuses to start is reset, and only the message reaches
- * its caller. */
+/** The message of `newer-data`. An object that refuses to start is reset, and only the message
+ * reaches its caller. */
 const NEWER = /the (\w[\w ]*) was stored by a newer release \(schema (\d+), and this one knows (\d+)\)/;
 
-/** Refuses what a newer release stored.
- * @param what is stored: `repository`, `registry`, …
- * @param stored version of its shape
+/** Refuses data that a newer release stored.
+ * @param what the stored thing: `repository`, `registry`, …
+ * @param stored version of its schema
  * @param known newest version that this release knows
  * @throws GitError "newer-data" */
 export function refuseNewer(what: string, stored: number, known: number): void {
   if (stored > known) throw new GitError("newer-data", { what, stored, known });
 }
 
-/** The GitError for data of a newer release; null for any other error. */
+/** Finds the GitError for data of a newer release; null for any other error. */
 function whenNewer(error: unknown): GitError | null {
   if (isGitError(error)) return error.code === "newer-data" ? error : null;
   const found = error instanceof Error ? NEWER.exec(error.message) : null;
