@@ -1,7 +1,7 @@
 /** Response header that lists the possible meanings of an ambiguous name in the request. */
 export const AMBIGUITY_HEADER = "Holdfast-Ambiguous";
 
-/** Byte limit for its value: some clients accept no more than 16 KB of headers. */
+/** Byte limit of the header's value: some clients accept no more than 16 KB of headers. */
 const MAX_VALUE_BYTES = 8_000;
 
 /** Lists the meanings of ambiguous names: `refs/heads/main, refs/tags/main`, with a semicolon

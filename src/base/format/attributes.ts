@@ -2,7 +2,8 @@ import { toByteString } from "./byte-string.ts";
 import type { StepBudget } from "./step-budget.ts";
 import { WildPattern } from "./wildmatch.ts";
 
-/** Byte limit for a line; git ignores longer ones. @see git's attr.h: ATTR_MAX_LINE_LENGTH */
+/** Byte limit of a line. Git ignores longer ones.
+ * @see git's attr.h: ATTR_MAX_LINE_LENGTH */
 const MAX_LINE_BYTES = 2_048;
 
 /** A path's attributes: set, unset, or with a value. Unspecified ones are absent. */
@@ -16,7 +17,7 @@ interface Assignment {
 
 interface Rule {
   readonly directoriesOnly: boolean;
-  /** Contains no slash: it is matched with the last component only, at any depth. */
+  /** Whether the pattern has no slash: it is matched with the last component only, at any depth. */
   readonly basenameOnly: boolean;
   readonly wild: WildPattern;
   readonly assignments: readonly Assignment[];
@@ -31,7 +32,7 @@ const BUILT_IN: readonly (readonly [string, readonly Assignment[]])[] = [
 export interface AttributeFile {
   /** In reverse order: the last line decides. */
   readonly rules: readonly Rule[];
-  /** Macros, which count only in the file at the root. */
+  /** Macros. Only those of the root's file count. */
   readonly macros: ReadonlyMap<string, readonly Assignment[]>;
 }
 
@@ -56,14 +57,14 @@ export function parseAttributes(content: Uint8Array): AttributeFile {
  * root down.
  * @see gitattributes(5), git's attr.c */
 export class TreeAttributes {
-  /** The directories with such a file, each within the one before. */
+  /** Such files so far, with their directories, each within the one before. */
   readonly #files: { readonly directory: string; readonly file: AttributeFile }[] = [];
   readonly #macros = new Map<string, readonly Assignment[]>(BUILT_IN);
 
   /** Adds the file of a directory.
-   * @param directory byte string that ends in "/", "" for the root; only the root's file may define
-   * macros
-   * @returns the dropped files of directories that do not contain this one */
+   * @param directory byte string that ends in "/", "" for the root; only the root's file may
+   *   define macros
+   * @returns the dropped files: those of directories that do not contain this one */
   add(directory: string, file: AttributeFile): AttributeFile[] {
     const forgotten: AttributeFile[] = [];
     while (this.#files.length > 0 && !directory.startsWith(this.#files.at(-1)!.directory))
@@ -73,7 +74,7 @@ export class TreeAttributes {
     return forgotten;
   }
 
-  /** The attributes of a path.
+  /** Finds the attributes of a path.
    * @param path byte string, without a trailing slash
    * @throws GitError "too-large" when the budget is spent */
   of(path: string, isDirectory: boolean, budget?: StepBudget): Attributes {
@@ -93,7 +94,7 @@ export class TreeAttributes {
     return new Map([...decided].filter(([, value]) => value !== null)) as Attributes;
   }
 
-  /** Attributes already decided stay; a macro that is set is expanded. */
+  /** Sets attributes that were not decided before. A macro that is set is expanded. */
   #decide(assignments: readonly Assignment[], decided: Map<string, true | false | string | null>): void {
     for (const { name, value } of assignments.toReversed()) {
       if (decided.has(name)) continue;
@@ -110,7 +111,7 @@ function parseLine(line: string): { isMacro: boolean; pattern: string; assignmen
   const quoted = /^"((?:[^"\\]|\\.)*)"/.exec(text);
   const first = quoted?.[0] ?? /^[^ \t]+/.exec(text)![0];
   const pattern = quoted === null ? first : unquote(quoted[1]!);
-  // Git forbids negative patterns and ignores them.
+  // Refuses a negative pattern, which git forbids and ignores.
   if (pattern.startsWith("!")) return null;
   const words = text.slice(first.length).split(/[ \t\r]+/);
   const assignments = words.map((word) => parseAssignment(word)).filter((one) => one !== null);

@@ -5,7 +5,7 @@ import { concatOids, fromHex, isHexOid, OID_BYTES, OID_HEX_LENGTH, type Oid, toH
 
 const SIGNATURE = "# v2 git bundle\n";
 
-/** Characters of a line that an error quotes, since a line may have megabytes. */
+/** Length limit of a quoted line in an error, in characters: a line may have megabytes. */
 const QUOTED_CHARS = 200;
 
 /** A bundle's header. */
@@ -14,7 +14,7 @@ export interface BundleHeader {
   readonly prerequisites: readonly Oid[];
   /** Names of the refs that can be fetched from it, byte strings. */
   readonly names: readonly string[];
-  /** Their targets, packed, `OID_BYTES` each. */
+  /** Packed ids of the refs' targets, `OID_BYTES` each. */
   readonly oids: Uint8Array;
 }
 
@@ -31,7 +31,7 @@ export function encodeBundleHeader({ prerequisites, names, oids }: BundleHeader)
 /** Decodes a bundle's header, version 2.
  * @param bytes from the bundle's first byte, at least up to the pack
  * @returns the header, and the offset of the pack
- * @throws GitError "invalid" when it is not such a bundle
+ * @throws GitError "invalid" when the bytes are no such header
  * @see gitformat-bundle(5) */
 export function decodeBundleHeader(bytes: Uint8Array): { header: BundleHeader; packOffset: number } {
   checkBundleSignature(bytes);
@@ -60,16 +60,18 @@ export function decodeBundleHeader(bytes: Uint8Array): { header: BundleHeader; p
   }
 }
 
-/** Whether bytes are the beginning of a bundle of any version. No pack begins so. */
+/** Whether bytes are the beginning of a bundle of any version. No pack begins like this. */
 export function isBundle(bytes: Uint8Array): boolean {
   return toByteString(bytes.subarray(0, 3)) === SIGNATURE.slice(0, 3);
 }
 
 /** Reads a bundle up to its pack.
- * @param readPiece the next piece; null at the end. The first has a whole signature
- * @param limitBytes cap on the header
- * @returns the header, and what has been read of the pack
- * @throws GitError "invalid" when this is not a readable bundle, "too-large", and as `readPiece` */
+ * @param readPiece returns the next piece; null at the end. The first piece has a whole
+ *   signature
+ * @param limitBytes size limit of the header
+ * @returns the header, and the bytes of the pack read so far
+ * @throws GitError "invalid" when this is not a readable bundle, "too-large", and errors of
+ *   `readPiece` */
 export async function readBundleHeader(
   readPiece: () => Promise<Uint8Array | null>,
   limitBytes: number,

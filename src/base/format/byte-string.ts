@@ -2,17 +2,17 @@
 // JavaScript strings in which each char code, 0 to 255, is one byte. They compare in byte order
 // with `<`, work as Map keys, and need not be UTF-8. They are decoded only for display.
 
-/** `String.fromCharCode` takes its bytes as arguments; engines overflow the stack at far higher
- * numbers. */
+/** Codes per call of `String.fromCharCode`, which takes them as arguments; engines overflow the
+ * stack at far higher numbers. */
 const CODES_PER_CALL = 8_192;
 
 const utf8Encoder = new TextEncoder();
 const utf8Decoder = new TextDecoder("utf-8", { fatal: false, ignoreBOM: true });
 
-/** Bytes → byte string. (TextDecoder's "latin1" is windows-1252, which maps 0x80–0x9f
- * elsewhere.) */
+/** Converts bytes to a byte string. (TextDecoder's "latin1" is windows-1252, which maps
+ * 0x80–0x9f elsewhere.) */
 export function toByteString(bytes: Uint8Array): string {
-  // Not spread: engines iterate over spread arguments, which takes ten times as long.
+  // Uses no spread: engines iterate over spread arguments, which takes ten times as long.
   if (bytes.length <= CODES_PER_CALL) return Reflect.apply(String.fromCharCode, null, bytes);
   let result = "";
   for (let at = 0; at < bytes.length; at += CODES_PER_CALL) {
@@ -21,7 +21,7 @@ export function toByteString(bytes: Uint8Array): string {
   return result;
 }
 
-/** Byte string → bytes.
+/** Converts a byte string to bytes.
  * @throws RangeError on a char code above 255: the text is not a byte string */
 export function fromByteString(byteString: string): Uint8Array {
   const bytes = new Uint8Array(byteString.length);
@@ -41,17 +41,17 @@ export function writeByteString(byteString: string, into: Uint8Array, offset: nu
   return offset + byteString.length;
 }
 
-/** Text (from JSON, or a message for people) → the byte string of its UTF-8 form. */
+/** Encodes text (from JSON, or a message for people) as UTF-8, in a byte string. */
 export function encodeText(text: string): string {
   return toByteString(utf8Encoder.encode(text));
 }
 
-/** Byte string → text for people: UTF-8, with U+FFFD for invalid bytes. */
+/** Decodes a byte string to text for people: UTF-8, with U+FFFD for invalid bytes. */
 export function decodeText(byteString: string): string {
   return utf8Decoder.decode(fromByteString(byteString));
 }
 
-/** Bytes that formats and texts are divided by. */
+/** Bytes that separate parts of formats and texts. */
 export const LF = 0x0a;
 export const CR = 0x0d;
 export const SPACE = 0x20;

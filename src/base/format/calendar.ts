@@ -12,7 +12,7 @@ export function parseDay(text: string): number {
   return Date.parse(`${text}T00:00:00Z`) / 1_000 / DAY_SECONDS;
 }
 
-/** The day of the week: 0 is Monday.
+/** Finds the day of the week: 0 is Monday.
  * @param day days since 1970, which began on a Thursday */
 export function weekday(day: number): number {
   return (((day + 3) % 7) + 7) % 7;

@@ -10,29 +10,29 @@ export interface Commit {
   readonly committer: Ident;
   /** The headers after the committer, in order: `encoding`, `gpgsig`, `mergetag` and any other. */
   readonly extraHeaders: readonly Header[];
-  /** Bytes in UTF-8, or in the encoding that the header `encoding` names. */
+  /** Message in UTF-8, or in the encoding that the header `encoding` names. */
   readonly message: Uint8Array;
 }
 
-/** A commit as it was read. */
+/** A commit that was read, possibly with limits. */
 export interface ParsedCommit extends Commit {
-  /** How many there are; `parents` has the first of them. */
+  /** Number of parents; `parents` has the first of them. */
   readonly parentCount: number;
   /** Whether there are more headers than `extraHeaders` has. */
   readonly hasMoreHeaders: boolean;
 }
 
-/** What the first bytes of a commit tell. */
+/** The fields that a commit's first bytes contain. */
 export interface CommitHead extends Pick<ParsedCommit, "tree" | "parents" | "parentCount" | "extraHeaders"> {
-  /** Null: not within these bytes. */
+  /** Null: the author is not within these bytes. */
   readonly author: Ident | null;
   readonly committer: Ident | null;
-  /** As far as it is within these bytes; null: it begins behind them. */
+  /** The message as far as it is within these bytes; null: it begins behind them. */
   readonly message: Uint8Array | null;
 }
 
 /** Parses a commit's content. Accepts everything that passes git's fsck.
- * @param parents how many are read
+ * @param parents limit of the parents that are read
  * @throws GitError "corrupt-object" if tree, author or committer are missing or unreadable */
 export function parseCommit(content: Uint8Array, parents = Infinity): ParsedCommit {
   const headers = new HeaderReader("commit", content);
@@ -48,9 +48,9 @@ export function parseCommit(content: Uint8Array, parents = Infinity): ParsedComm
 }
 
 /** Parses the first bytes of a commit.
- * @param content at least its tree
- * @param isWhole whether that is all of it
- * @param parents how many are read
+ * @param content at least the commit's tree
+ * @param isWhole whether `content` is the whole commit
+ * @param parents limit of the parents that are read
  * @throws GitError as `parseCommit` */
 export function parseCommitHead(content: Uint8Array, isWhole: boolean, parents: number): CommitHead {
   const headers = new HeaderReader("commit", content, isWhole);

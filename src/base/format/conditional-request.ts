@@ -11,9 +11,9 @@ export function checkConditions(headers: Headers, etag: string): 304 | 412 | nul
   return null;
 }
 
-/** Bytes, as HTTP serves them. */
+/** Bytes to serve over HTTP. */
 interface ShownBytes {
-  /** Strong, with its quotes. */
+  /** Strong entity tag, with its quotes. */
   readonly etag: string;
   readonly sizeBytes: number;
   readonly cacheControl: string;
@@ -22,7 +22,7 @@ interface ShownBytes {
 /** The response to a request for bytes, with ranges and conditions. */
 type BytesAnswer =
   | { readonly kind: "unchanged"; readonly headers: Headers }
-  /** The precondition failed: the client expects other bytes. */
+  /** The precondition failed: the stored bytes are not those that the client expects. */
   | { readonly kind: "precondition-failed" }
   /** The range contains none of the bytes. */
   | { readonly kind: "unsatisfiable"; readonly headers: Readonly<Record<string, string>> }
@@ -48,8 +48,8 @@ export function answerBytes(
   return { kind: "bytes", status: 206, headers, range };
 }
 
-/** The range to send: only for a GET whose `If-Range` is absent or matches. A date never matches,
- * since none is ever sent.
+/** Finds the range to send, which exists only for a GET whose `If-Range` is absent or matches. A
+ * date never matches, since no date is ever sent.
  * @param etag strong, with its quotes
  * @returns as `parseRange` */
 function wantedRange(
@@ -62,7 +62,7 @@ function wantedRange(
   return isWanted ? parseRange(headers.get("Range"), sizeBytes) : null;
 }
 
-/** Whether a list of entity tags contains this one. Ours contain no comma or space. */
+/** Whether a list of entity tags contains a tag. Tags of this server contain no comma or space. */
 function names(list: string, etag: string): boolean {
   return list.trim() === "*" || list.split(",").some((item) => item.trim() === etag);
 }

@@ -29,9 +29,9 @@ import {
   QUIET_MS,
 } from "./limits.ts";
 
-/** The limits that the configuration may lower, by name: sizes in bytes, the rest counts. The last
- * four are not limits but say when work begins: lower values suit those who clone small
- * repositories often. */
+/** The limits that the configuration may lower, by name: sizes in bytes, the rest counts. The
+ * last four are thresholds at which work begins: lower values suit deployments whose small
+ * repositories are cloned often. */
 export interface Limits {
   readonly maxPackSizeBytes: number;
   readonly maxPackObjects: number;
@@ -53,7 +53,7 @@ export interface Limits {
   readonly maxShallows: number;
   readonly maxDeepenNots: number;
   readonly maxRefPrefixes: number;
-  /** What each repository may hold, in stored bytes, unless the operator has set a quota for it. */
+  /** Limit of each repository's stored bytes, unless the operator has set a quota for it. */
   readonly maxRepositoryBytes: number;
   readonly maxRepositoryObjects: number;
   readonly maxWorktreePathBytes: number;

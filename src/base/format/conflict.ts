@@ -1,4 +1,4 @@
-/** Why a path could not be merged. */
+/** The reason why a path could not be merged. */
 export type ConflictKind =
   /** Both sides changed the same lines. */
   | "content"
@@ -14,13 +14,13 @@ export type ConflictKind =
   | "symlink"
   /** Both sides changed a gitlink. */
   | "submodule"
-  /** One side deleted what the other changed. */
+  /** One side deleted the file that the other changed. */
   | "modify/delete"
   /** One side has a file where the other has a directory. */
   | "file/directory"
   /** The sides have different types of file. */
   | "distinct types"
-  /** One side deleted what the other renamed. */
+  /** One side deleted the file that the other renamed. */
   | "rename/delete"
   /** The sides renamed a file to different paths. */
   | "rename/rename"
@@ -37,10 +37,10 @@ export type ConflictKind =
 
 /** Some lines of a side. */
 export interface HunkLines {
-  /** The first line, counted from 1. If there are none, the line before which they would be. */
+  /** The first line, from 1. For no lines, the line before which they would be. */
   readonly start: number;
   readonly count: number;
-  /** Text, cut when it is long. */
+  /** Text, cut off when it is long. */
   readonly text: string;
 }
 
@@ -60,11 +60,11 @@ export interface ShownConflict {
   readonly ours: ShownVersion | null;
   readonly theirs: ShownVersion | null;
   readonly hunks: readonly Hunk[];
-  /** Whether there are more hunks, or more of their text. */
+  /** Whether there are more hunks, or more text of the shown ones. */
   readonly truncated: boolean;
 }
 
-/** What one of the three trees has at a path. */
+/** One tree's entry at a path. */
 export interface ShownVersion {
   readonly mode: string;
   readonly oid: string;

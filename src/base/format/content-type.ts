@@ -38,9 +38,9 @@ const BINARY = new Set(
   ).split(" "),
 );
 
-/** The type under which a file may safely be served to logged-in users: whatever could hold a
- * script (HTML, SVG, XML) is served as plain text. Depends on the name only, so that it is known
- * before any byte is read.
+/** Finds the type under which a file may safely be served to logged-in users: types that could hold
+ * a script (HTML, SVG, XML) are served as plain text. The type depends on the name only, so it is
+ * known before any byte is read.
  * @param path byte string */
 export function safeContentType(path: string): string {
   const extension = /\.([^./]+)$/.exec(path)?.[1]?.toLowerCase() ?? "";
@@ -48,8 +48,8 @@ export function safeContentType(path: string): string {
   return BINARY.has(extension) ? "application/octet-stream" : "text/plain; charset=utf-8";
 }
 
-/** Encodes a `Content-Disposition` that no file name can break out of: the name in ASCII for old
- * clients, and in UTF-8 if it is not ASCII.
+/** Encodes a `Content-Disposition` header that no file name can break out of: the name in ASCII for
+ * old clients, and in UTF-8 if it is not ASCII.
  * @param name byte string, of any bytes
  * @see RFC 6266, RFC 8187 */
 export function contentDisposition(disposition: "inline" | "attachment", name: string): string {

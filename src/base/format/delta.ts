@@ -1,10 +1,10 @@
 /** A part of a delta's result: a range of its base, or new bytes. */
 export type DeltaPiece = { readonly from: number; readonly to: number } | Uint8Array;
 
-/** Most bytes that one instruction copies: its size has 24 bits. */
+/** Limit of the bytes that one instruction copies: its size has 24 bits. */
 const MAX_COPY_BYTES = 0xff_ffff;
 
-/** Most bytes that one instruction inserts. */
+/** Limit of the bytes that one instruction inserts. */
 const MAX_INSERT_BYTES = 0x7f;
 
 /** Encodes a delta.

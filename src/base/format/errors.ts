@@ -1,25 +1,24 @@
 import type { ShownConflict } from "./conflict.ts";
 
-/** What was exceeded, where that decides what the client can do next. Of one pack (`pack`): its
- * history can come in parts. Of one object (`object`) or of what is stored (`quota`): no smaller
- * push helps. */
+/** The kind of an exceeded limit, where it decides what the client can do next. `pack`: the
+ * history can be pushed in several packs. `object`, `quota`: a smaller push does not help. */
 export const LIMIT_KINDS = ["pack", "object", "quota"] as const;
 export type LimitKind = (typeof LIMIT_KINDS)[number];
 
-/** What a failure concerns, where more than its message depends on that. */
+/** The subject of a failure, where callers decide by it. */
 type FailureSubject = "repository" | "policy" | "database";
 
-/** What any failure may say. */
+/** The fields that any failure may have. */
 interface Told {
   /** A noun for people, after "the". */
   readonly what?: string | undefined;
-  /** Takes the place of `what`. */
+  /** Replaces `what`. */
   readonly subject?: FailureSubject | undefined;
-  /** Follows the message. */
+  /** Text that follows the message. */
   readonly reason?: string | undefined;
-  /** The field of the request, or of a form, that is wrong. */
+  /** The invalid field of the request, or of a form. */
   readonly field?: string | undefined;
-  /** When the request may succeed. */
+  /** Time after which the request may succeed. */
   readonly retryAfterMs?: number | undefined;
 }
 
@@ -45,7 +44,7 @@ interface FailureValues {
   };
   readonly "bad-ref-name": Told & { readonly name: string };
   readonly "bad-request": Told;
-  /** `unknown`: the name of a parameter that there is not. */
+  /** `unknown`: the name of an unknown parameter. */
   readonly invalid: Told & { readonly actual?: unknown; readonly unknown?: string | undefined };
   readonly ambiguous: Told & { readonly actual: string };
   /** Commits in hex; null: absent. */
@@ -57,7 +56,7 @@ interface FailureValues {
   readonly "rate-limited": Told;
   readonly forbidden: Told;
   readonly timeout: Told;
-  /** `key`: of the R2 object; `damage`: that bytes are there, and wrong. */
+  /** `key`: key of the R2 object; `damage`: the bytes exist but are wrong. */
   readonly "storage-failed": Told & {
     readonly key?: string;
     readonly damage?: boolean;
@@ -65,7 +64,7 @@ interface FailureValues {
     readonly actual?: unknown;
   };
   readonly "storage-full": Told;
-  /** Versions of the shape of what is stored. */
+  /** Schema versions of the stored data. */
   readonly "newer-data": Told & { readonly stored: number; readonly known: number };
   readonly "damaged-data": Told;
   readonly unavailable: Told & { readonly offset?: number };
@@ -75,15 +74,15 @@ interface FailureValues {
  * them. */
 export type GitErrorCode = keyof FailureValues;
 
-/** The values behind a failure of a code. */
+/** The values of a failure with this code. */
 export type GitErrorData<Code extends GitErrorCode = GitErrorCode> = FailureValues[Code];
 
-/** Every deliberate failure of Holdfast, with its message. The keys are the closed union
- * `GitErrorCode`; a new code is one comment and one row here. */
+/** Messages of all deliberate failures. The keys are the closed union `GitErrorCode`; a new code
+ * is one comment and one row here. */
 const MESSAGES: { readonly [Code in GitErrorCode]: (data: GitErrorData<Code>) => string } = {
   // The pack's own framing is wrong: signature, version, count, entry header, trailer, zlib stream.
   "corrupt-pack": (data) => `the pack is corrupt${detail(data)}`,
-  // An object's bytes break the grammar of its type, so that they cannot be parsed.
+  // The bytes of an object break the grammar of its type, so that they cannot be parsed.
   "corrupt-object": (data) => `${noun(data, data.type ?? "object")} is corrupt${detail(data)}`,
   // A delta does not apply: bad opcode, range outside its base, wrong base or result size, cycle.
   "corrupt-delta": (data) => `a delta is corrupt${detail(data)}`,
@@ -105,8 +104,8 @@ const MESSAGES: { readonly [Code in GitErrorCode]: (data: GitErrorData<Code>) =>
   "bad-ref-name": (data) => `'${data.name}' is not a valid ref name${detail(data)}`,
   // The request does not follow the protocol: malformed pkt-line, command, argument or body.
   "bad-request": (data) => `the request is malformed${detail(data)}`,
-  // A value is not allowed: `what`, `actual`, and `field` if it is a request's; or a parameter that
-  // there is not: `unknown`.
+  // A value is not allowed: `what`, `actual`, and `field` if it is a request's; or a parameter does
+  // not exist: `unknown`.
   invalid: (data) =>
     (data.unknown === undefined
       ? `${noun(data, "value")} is not valid` +
@@ -117,10 +116,10 @@ const MESSAGES: { readonly [Code in GitErrorCode]: (data: GitErrorData<Code>) =>
   // A ref does not have the expected value: `what`, `expected` and `actual` in hex, null: absent.
   stale: (data) =>
     `${noun(data, "ref")} is at ${commitWord(data.actual)}, not at ${commitWord(data.expected)}${detail(data)}`,
-  // The present state conflicts with the change: a name that is taken, changes to the same lines
-  // (`conflicts`).
+  // The present state conflicts with the change: the name is taken, or both sides changed the same
+  // lines (`conflicts`).
   conflict: (data) => `${noun(data, "change")} conflicts with what is there${detail(data)}`,
-  // The request is well formed but asks for something that this server does not support: `what`.
+  // The request is well formed but asks for something unsupported: `what`.
   unsupported: (data) => `${subjectOf(data, "something")} is not supported${detail(data)}`,
   // A named thing (repository, ref, path, token) does not exist, or may not be known to exist.
   "not-found": (data) => `${noun(data, "resource")} was not found${detail(data)}`,
@@ -137,18 +136,19 @@ const MESSAGES: { readonly [Code in GitErrorCode]: (data: GitErrorData<Code>) =>
   // Nothing can be written, or the bucket does not answer in time. The request had no effect; it
   // can succeed once there is space.
   "storage-full": (data) => `storage is full or unavailable${detail(data)}`,
-  // A newer release wrote what is stored, and this one leaves it as it is: `what`, `stored` and
-  // `known` version of its shape.
+  // A newer release stored the data, and this one leaves it unchanged: `what`, schema versions
+  // `stored` and `known`.
   "newer-data": (data) =>
     `${noun(data, "data")} was stored by a newer release (schema ${data.stored}, and this one knows ` +
     `${data.known}), and is left as it is: deploy the newer release again`,
-  // A database was lost, cut or changed from outside: `what` and `reason`. Nothing is served of it.
+  // A database was lost, truncated or changed from outside: `what` and `reason`. Nothing of it is
+  // served.
   "damaged-data": (data) => `${noun(data, "data")} is lost or damaged${detail(data)}`,
   // A backend is unavailable; the same request may succeed later.
   unavailable: (data) => `${noun(data, "service")} is unavailable for now${detail(data)}`,
 };
 
-/** The only error class of the project: a code for programs, the values to report, and a plain
+/** The only error class of the project: a code for programs, values to report, and a plain
  * message. */
 export class GitError<Code extends GitErrorCode = GitErrorCode> extends Error {
   readonly code: Code;
@@ -177,7 +177,7 @@ export function isGitError<Code extends GitErrorCode = GitErrorCode>(
   return error instanceof GitError && (code === undefined || error.code === code);
 }
 
-/** A value as a message shows it. */
+/** Formats a value for a message. */
 function shown(found: unknown): string {
   return typeof found === "object" ? JSON.stringify(found) : `${found as string | number | bigint | boolean}`;
 }
@@ -198,14 +198,14 @@ function detail({ reason }: Told): string {
   return reason === undefined ? "" : `: ${reason}`;
 }
 
-/** The failure of a pack that is too large as a whole. */
+/** Makes the failure for a pack that is too large as a whole. */
 export function packTooLarge(what: string, limit: number, actual: number): GitError {
   const limitKind: LimitKind = "pack";
   const reason = "push the history in parts: git push <remote> <older commit>:refs/heads/<branch> first";
   return new GitError("too-large", { what, limit, actual, limitKind, reason });
 }
 
-/** The failure of an object that is too large by itself. */
+/** Makes the failure for an object that is too large by itself. */
 export function objectTooLarge(what: string, limit: number, actual: number, reason: string): GitError {
   const limitKind: LimitKind = "object";
   return new GitError("too-large", { what, limit, actual, limitKind, reason });

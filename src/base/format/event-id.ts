@@ -1,7 +1,7 @@
 import { GitError } from "./errors.ts";
 
-/** A place in a repository's event log: the newest push at the time, and the number of an event
- * that is no push; 0: the push itself. Ids are ordered by both, in this order. */
+/** A position in a repository's event log: the newest push at the time, and the number of an
+ * event that is no push; 0: the push itself. Ids are ordered by both, in this order. */
 export interface EventId {
   readonly push: number;
   readonly other: number;
@@ -26,18 +26,18 @@ export function parseEventId(text: string): EventId {
   return { push, other };
 }
 
-/** Compares two places, for sorting. */
+/** Compares two positions, for sorting. */
 export function compareEventIds(a: EventId, b: EventId): number {
   return a.push - b.push || a.other - b.other;
 }
 
 // Server-Sent Events. @see https://html.spec.whatwg.org/multipage/server-sent-events.html
 
-/** How long a stream is silent (ms) before it sends a comment, which shows whether it is still
- * read. */
+/** Silence after which a stream sends a comment, in ms. The write shows whether the stream is
+ * still read. */
 export const HEARTBEAT_MS = 25_000;
 
-/** How long a stream lasts (ms). Its reader then connects again, as browsers do by themselves. */
+/** Duration of a stream, in ms. Its reader then connects again, as browsers do by themselves. */
 export const STREAM_LIFE_MS = 5 * 60_000;
 
 /** The headers of a stream. */
@@ -48,8 +48,8 @@ export const COMMENT = ":\n\n";
 
 // Server-Sent Events. @see https://html.spec.whatwg.org/multipage/server-sent-events.html
 
-/** Whether a client wants a stream in place of JSON.
- * @param accept its header `Accept` */
+/** Whether a client wants a stream instead of JSON.
+ * @param accept the client's `Accept` header */
 export function wantsStream(accept: string | undefined): boolean {
   return accept?.includes("text/event-stream") === true;
 }

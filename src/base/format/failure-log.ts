@@ -1,18 +1,18 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** What the log says of the request that a failure ended. */
+/** Fields of the log about a failed request. */
 export type FailedRequest = Readonly<Record<string, string | number | null>>;
 
 const REQUESTS = new AsyncLocalStorage<() => FailedRequest>();
 
-/** Runs a request; failures that are logged meanwhile name it.
- * @param describe what the log says of it, asked when something fails */
+/** Runs a request. Failures that are logged meanwhile include its fields.
+ * @param describe makes the fields, only if something fails */
 export function namingRequest<T>(describe: () => FailedRequest, run: () => T): T {
   return REQUESTS.run(describe, run);
 }
 
-/** Prints a failure of the server as one line of JSON, with the request that it ended. Its client
- * is told an id, not the details. */
+/** Prints a failure of the server as one line of JSON, with the request that it ended. The
+ * client receives an id instead of the details. */
 export function logFailure(error: unknown): void {
   const request = REQUESTS.getStore()?.() ?? {};
   const { stack = null, cause = null } = error instanceof Error ? error : {};

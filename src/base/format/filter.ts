@@ -1,7 +1,7 @@
 import { MAX_FILTER_BYTES, MAX_SUB_FILTERS } from "./limits.ts";
 import { isObjectType, type ObjectType } from "./object.ts";
 
-/** Which objects a partial clone gets at once; the rest is fetched on demand.
+/** A filter of the objects that a partial clone receives at once. Git fetches the rest on demand.
  * @see git-rev-list(1) "--filter" */
 export type ObjectFilter =
   /** No blobs. */

@@ -4,7 +4,7 @@ interface Submodule {
   readonly url: string;
 }
 
-/** The head of a section that describes one. What is quoted is its name. */
+/** The head of a submodule's section. The quoted text is the name. */
 const SECTION = /^\[submodule "(?:[^"\\]|\\.)*"\]/i;
 
 /** A variable: its name, and the rest of its line. */
@@ -12,10 +12,10 @@ const VARIABLE = /^([a-z][a-z0-9-]*)[ \t]*=[ \t]*(.*)$/i;
 
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", b: "\b", "\\": "\\", '"': '"' };
 
-/** Reads a `.gitmodules` file. What is malformed is passed over: pushes were checked as git checks
- * them, and a page shows what there is.
+/** Reads a `.gitmodules` file. Skips malformed parts: pushes were checked as git checks them, and a
+ * page shows the rest.
  * @param text byte string
- * @returns those with a path and a URL, in their order
+ * @returns submodules with a path and a URL, in their order
  * @see gitmodules(5), git-config(1) "Syntax" */
 export function parseGitmodules(text: string): Submodule[] {
   const found: Submodule[] = [];
@@ -35,17 +35,17 @@ export function parseGitmodules(text: string): Submodule[] {
     const [, name, value] = VARIABLE.exec(rest) ?? [];
     if (section === null || name === undefined) continue;
     const key = name.toLowerCase();
-    // Of several values the last counts.
+    // The last of several values counts.
     if (key === "path" || key === "url") section[key] = readValue(value!);
   }
   close();
   return found;
 }
 
-/** A value without its quotes, escapes and comment. */
+/** Removes a value's quotes, escapes and comment. */
 function readValue(text: string): string {
   let value = "";
-  /** The length up to the last char that is no blank outside of quotes. */
+  /** The length up to the last char that is not whitespace outside of quotes. */
   let kept = 0;
   let isQuoted = false;
   for (let at = 0; at < text.length; at++) {

@@ -4,11 +4,11 @@ import { MAX_CONTINUATION_LINES, MAX_EXTRA_HEADER_BYTES, MAX_EXTRA_HEADERS } fro
 import { fromHex, isHexOid, type Oid } from "./oid.ts";
 import { type Ident, parseIdent } from "./ident.ts";
 
-/** Characters of a value that an error quotes. */
+/** Length limit of a quoted value in an error, in characters. */
 const MAX_QUOTED = 200;
 
-/** One header of a commit or tag. A value of several lines (`gpgsig`, `mergetag`) contains LFs, but
- * not the one that ends the header. */
+/** One header of a commit or tag. A value of several lines (`gpgsig`, `mergetag`) contains LFs,
+ * but not the final one. */
 export interface Header {
   /** Byte string without a space. */
   readonly name: string;
@@ -16,8 +16,8 @@ export interface Header {
   readonly value: string;
 }
 
-/** Reads the headers of a commit or tag one by one, in the order that the type requires. It visits
- * no line that is not asked for: a header may have millions of them. */
+/** Reads the headers of a commit or tag one by one, in the order that the type requires. Visits
+ * only requested lines, because an object may have millions of header lines. */
 export class HeaderReader {
   readonly #type: "commit" | "tag";
   readonly #content: Uint8Array;
@@ -29,8 +29,8 @@ export class HeaderReader {
   /** The message after the blank line. A view of the content. */
   readonly body: Uint8Array;
 
-  /** @param content of the object
-   * @param isWhole whether that is all of it, rather than its first bytes
+  /** @param content the object's content
+   * @param isWhole whether `content` is all of the object, rather than its first bytes
    * @throws GitError "corrupt-object" if it begins with a continuation line */
   constructor(type: "commit" | "tag", content: Uint8Array, isWhole = true) {
     this.#type = type;
@@ -41,12 +41,12 @@ export class HeaderReader {
     if (content[0] === SPACE) throw this.corrupt("it begins with a blank");
   }
 
-  /** Whether the headers go on beyond the bytes that are there. */
+  /** Whether the headers continue beyond the given bytes. */
   get isOpen(): boolean {
     return !this.#isWhole && this.#end === this.#content.length;
   }
 
-  /** Whether there are headers that were not taken. */
+  /** Whether headers are left to take. */
   get hasMore(): boolean {
     return this.#at < this.#end || this.isOpen;
   }
@@ -61,8 +61,8 @@ export class HeaderReader {
   }
 
   /** Takes the next headers, as long as they have this name.
-   * @param most how many values are returned
-   * @returns and how many there are */
+   * @param most limit of the returned values
+   * @returns the values, and the number of headers */
   takeEach(name: string, most: number): { values: string[]; count: number } {
     const values: string[] = [];
     for (let count = 0; ; count++) {
@@ -99,8 +99,8 @@ export class HeaderReader {
     return ident;
   }
 
-  /** The remaining headers, in order, as far as `MAX_EXTRA_HEADERS` and `MAX_EXTRA_HEADER_BYTES`
-   * allow. */
+  /** Takes the remaining headers, in order, within `MAX_EXTRA_HEADERS` and
+   * `MAX_EXTRA_HEADER_BYTES`. */
   rest(): Header[] {
     const headers: Header[] = [];
     const last = this.#at + MAX_EXTRA_HEADER_BYTES;
@@ -117,12 +117,12 @@ export class HeaderReader {
     return headers;
   }
 
-  /** An error about this object. */
+  /** Makes an error about this object. */
   corrupt(reason: string): GitError {
     return new GitError("corrupt-object", { type: this.#type, reason });
   }
 
-  /** Where the value of the next header begins; null: it has another name, or there is none. */
+  /** Offset of the next header's value; null: the header has another name, or there is none. */
   #valueStart(name: string): number | null {
     const at = this.#at;
     for (let i = 0; i < name.length; i++) if (this.#content[at + i] !== name.charCodeAt(i)) return null;
@@ -132,7 +132,7 @@ export class HeaderReader {
     return after === this.#end || this.#content[after] === LF ? after : null;
   }
 
-  /** Where a header ends, with the lines that continue it; null: beyond the bytes that are there,
+  /** Offset of a header's end, continuation lines included; null: it is beyond the given bytes,
    * or behind too many lines. */
   #valueEnd(start: number): number | null {
     let lf = this.#content.indexOf(LF, start);
@@ -159,14 +159,14 @@ export function encodeHeaders(headers: readonly Header[], message: Uint8Array): 
   return content;
 }
 
-/** Offset of the LF that is the blank line; the content's end if there is none. */
+/** Offset of the LF that is the blank line; without one, the content's end. */
 export function findBlankLine(content: Uint8Array): number {
   if (content[0] === LF) return 0;
   const at = Buffer.from(content.buffer, content.byteOffset, content.length).indexOf("\n\n");
   return at === -1 ? content.length : at + 1;
 }
 
-/** For a message. */
+/** Shortens a value for a message. */
 function shorten(value: string): string {
   return value.length <= MAX_QUOTED ? value : `${value.slice(0, MAX_QUOTED)}…`;
 }

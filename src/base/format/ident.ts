@@ -17,13 +17,13 @@ const DATE = /^ *(\d+)(?: +([+-]\d+))?/;
 /** @see git's ctype.c: isspace() */
 const BLANKS = " \t\n\r";
 const UNWRITABLE = /[<>\n\0]/;
-/** What a request's identity must not contain. */
-// oxlint-disable-next-line no-control-regex -- those are what is refused.
+/** Characters that a request's identity must not contain. */
+// oxlint-disable-next-line no-control-regex -- these characters are refused.
 const UNTYPEABLE = /[<>\u0000-\u001f\u007f]/;
 
-/** Parses an identity as leniently as git. What fsck accepts by default (a bad zone, no space
- * before the date) still yields a name, an email and as much of the date as there is, else 1970 in
- * UTC.
+/** Parses an identity as leniently as git. An identity that fsck accepts by default (a bad zone, no
+ * space before the date) still yields a name, an email and the readable part of the date, else
+ * 1970 in UTC.
  * @param line byte string
  * @returns null if there is no email in angle brackets */
 export function parseIdent(line: string): Ident | null {
@@ -38,7 +38,7 @@ export function parseIdent(line: string): Ident | null {
   };
 }
 
-/** The most characters of a person's name or email that a request may have. */
+/** Length limit of a person's name or email in a request, in characters. */
 export const MAX_PERSON_TEXT = 1_000;
 
 /** Whether a request may have this text as a person's name or email. */
@@ -59,9 +59,10 @@ export function encodeIdent(ident: Ident): string {
   return `${name} <${email}> ${timeSeconds} ${zone}`;
 }
 
-/** Removes trailing blanks. A regular expression would rescan a run of blanks from each of its
- * bytes.
- * @param text byte string, in which other bytes that Unicode calls blanks are parts of letters */
+/** Removes trailing whitespace. A regular expression would rescan a run of whitespace from each of
+ * its bytes.
+ * @param text byte string, in which other bytes that Unicode calls whitespace are parts of
+ *   letters */
 export function trimBlanksEnd(text: string): string {
   let end = text.length;
   while (end > 0 && BLANKS.includes(text[end - 1]!)) end--;

@@ -1,17 +1,16 @@
-// Integers of a kind: numbers that count different things and must not stand for each other. A
-// plain number, from a row, a typed array or a sum, may stand for any of them; one of a kind never
-// stands for one of another. So no cast is needed where numbers enter, and `tsc` refuses mix-ups on
-// the way.
+// Number types for different kinds of things, which must not be mixed up. A plain number, from a
+// row, a typed array or a sum, is assignable to all of them, but one kind is never assignable to
+// another. So no cast is needed where numbers enter, and `tsc` refuses mix-ups on the way.
 
 declare const kind: unique symbol;
 
 /** A number of a kind. */
 export type Kind<Name extends string> = number & { readonly [kind]?: Name };
 
-/** What a column tells of its numbers, in place of what a Uint32Array does. */
+/** Members of a column whose types name the kind, instead of those of Uint32Array. */
 type Told = number | typeof Symbol.iterator | "at" | "filter" | "forEach" | "map" | "slice" | "subarray";
 
-/** A column of numbers of a kind: a Uint32Array, seen so. */
+/** A Uint32Array typed as a column of numbers of a kind. */
 export interface Column<N extends number, Bytes extends ArrayBufferLike = ArrayBufferLike> extends Omit<
   Uint32Array<Bytes>,
   Told

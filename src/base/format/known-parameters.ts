@@ -1,8 +1,8 @@
 import { GitError } from "./errors.ts";
 
 /** Refuses unknown parameters of a query: a misspelt condition must not be ignored.
- * @param sent the names of the query's parameters
- * @param known the names that the route has
+ * @param sent names of the query's parameters
+ * @param known names of the route's parameters
  * @throws GitError "invalid" */
 export function checkParameters(sent: Iterable<string>, known: readonly string[]): void {
   for (const field of sent) {

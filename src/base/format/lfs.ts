@@ -6,10 +6,10 @@ export function isLfsOid(text: string): text is LfsOid {
   return /^[0-9a-f]{64}$/.test(text);
 }
 
-/** A pointer file has fewer bytes. */
+/** Size above every pointer file's. */
 export const MAX_POINTER_BYTES = 1_024;
 
-/** What a pointer file names. */
+/** The contents of a pointer file. */
 interface LfsPointerText {
   readonly oid: LfsOid;
   readonly sizeBytes: number;
@@ -19,7 +19,7 @@ const VERSION = "version https://git-lfs.github.com/spec/v1\n";
 
 /** Reads a pointer file, as `wasm/src/indexer/pointers.zig` does.
  * @param content byte string
- * @returns null: it is none
+ * @returns null: the content is no pointer file
  * @see git-lfs, docs/spec.md */
 export function parsePointer(content: string): LfsPointerText | null {
   if (content.length >= MAX_POINTER_BYTES || !content.startsWith(VERSION)) return null;
