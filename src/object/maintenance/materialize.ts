@@ -4,8 +4,9 @@ import { checkLimit } from "../../base/format/limits.ts";
 import type { Oid } from "../../base/format/oid.ts";
 import { NumberSet } from "../../base/numbers/number-set.ts";
 import type { Tables } from "../store/tables.ts";
+import type { FileChanges } from "../store/jobs/file-changes.ts";
 import { REMOVED } from "../store/jobs/worktree-records.ts";
-import type { FileChange, PendingFile, Worktree, WrittenFile } from "../store/jobs/worktree-table.ts";
+import type { PendingFile, Worktree, WrittenFile } from "../store/jobs/worktree-table.ts";
 import { ObjectReader } from "../objects/object-reader.ts";
 import { findChangedFiles } from "../worktree/changed-files.ts";
 import { FileWriter } from "../worktree/file-writer.ts";
@@ -109,7 +110,7 @@ class Materialization {
     checkLimit("the files of branches (bytes)", limit, this.#tables.worktrees.sizeBytes(), reason);
   }
 
-  async #findChanges(known: Worktree | null, commit: ObjectNumber): Promise<FileChange[]> {
+  async #findChanges(known: Worktree | null, commit: ObjectNumber): Promise<FileChanges> {
     const { graph, objects, worktrees } = this.#tables;
     const { store, repository } = this.#run;
     const { codec, limits } = repository.platform;
@@ -121,9 +122,9 @@ class Materialization {
     const reader = new ObjectReader(this.#tables, store, codec);
     const changes = await findChangedFiles(reader, objects, from, treeOf(commit), limits.maxWorktreePathBytes);
     if (!isPruned) return changes;
-    const kept = new Set(changes.map(({ path }) => path));
-    const gone = worktrees.paths(known!.id).filter((path) => !kept.has(path));
-    return [...changes, ...gone.map((path) => ({ path, file: null }))];
+    const kept = new Set(Iterator.from(changes).map(({ path }) => path));
+    for (const path of worktrees.paths(known!.id)) if (!kept.has(path)) changes.add({ path, file: null });
+    return changes;
   }
 
   /** Writes and removes some of the pending files.

@@ -5,7 +5,7 @@ import { concatOids, type Oid, OID_BYTES, toHex } from "../../base/format/oid.ts
 import { isTreeMode, type TreeEntry, typeOfMode } from "../../base/format/tree.ts";
 import { TreeCursor } from "../../base/format/tree-cursor.ts";
 import { NumberSet } from "../../base/numbers/number-set.ts";
-import type { FileChange } from "../store/jobs/worktree-table.ts";
+import { FileChanges } from "../store/jobs/file-changes.ts";
 import type { ObjectReader, ObjectTables } from "../objects/object-reader.ts";
 import { TimeSlice } from "../../base/pacing/time-slice.ts";
 import { keptTree } from "../objects/tree-contents.ts";
@@ -16,6 +16,9 @@ const BATCH_TREES = 500;
 /** What a file or directory counts for in addition to its path: its entry in memory, and its
  * row. */
 const PLACE_BYTES = 64;
+
+/** Entries that differ and are looked up together. */
+const TAKEN_TOGETHER = 4_096;
 
 /** Entries that are compared before others may be served. */
 const SLICE_ENTRIES = 64;
@@ -49,19 +52,15 @@ export async function findChangedFiles(
   from: number,
   to: number,
   limitBytes: number,
-): Promise<FileChange[]> {
-  const changes: FileChange[] = [];
+): Promise<FileChanges> {
+  const changes = new FileChanges();
   const left: ChangedDirectory[] = from === to ? [] : [{ path: "", from, to }];
   let pathBytes = 0;
   const count = (bytes: number): void => {
     pathBytes += bytes;
     checkLimit("a worktree's paths (bytes)", limitBytes, pathBytes);
   };
-  // Reads from memory or SQLite alone never let other requests run.
-  const slice = new TimeSlice();
-  for (; left.length > 0; await slice.pause()) {
-    // Taking the last found keeps the list short.
-    const entries = await compareDirectories(reader, objects, left.splice(-BATCH_TREES), slice, count);
+  const take = (entries: readonly ChangedEntry[]): void => {
     const find = findObjects(objects, entries);
     entries.forEach(({ path, from, to }, i) => {
       const before = kindOf(from);
@@ -75,9 +74,16 @@ export async function findChangedFiles(
       }
       if (after === "blob") {
         const { number: source, sizeBytes } = find(2 * i + 1);
-        changes.push({ path, file: { source, oid: to!.oid, mode: to!.mode, sizeBytes } });
-      } else if (before === "blob") changes.push({ path, file: null });
+        changes.add({ path, file: { source, oid: to!.oid, mode: to!.mode, sizeBytes } });
+      } else if (before === "blob") changes.add({ path, file: null });
     });
+  };
+  // Reads from memory or SQLite alone never let other requests run.
+  const slice = new TimeSlice();
+  for (; left.length > 0; await slice.pause()) {
+    // Taking the last found keeps the list short.
+    const directories = left.splice(-BATCH_TREES);
+    for await (const entries of compareDirectories(reader, objects, directories, slice, count)) take(entries);
   }
   return changes;
 }
@@ -85,16 +91,17 @@ export async function findChangedFiles(
 /** Compares directories entry by entry. A name that is a file on one side and a directory on the
  * other is two entries.
  * @param count receives the bytes that a path counts for, before it is kept
+ * @returns some at a time: a directory may have half a million
  * @throws GitError "too-large" when their trees are too large, and as `count` */
-async function compareDirectories(
+async function* compareDirectories(
   reader: ObjectReader,
   objects: ObjectTables["objects"],
   directories: readonly ChangedDirectory[],
   slice: TimeSlice,
   count: (bytes: number) => void,
-): Promise<ChangedEntry[]> {
+): AsyncGenerator<readonly ChangedEntry[]> {
   const trees = await readTrees(reader, objects, directories);
-  const changed: ChangedEntry[] = [];
+  let changed: ChangedEntry[] = [];
   let visited = 0;
   for (const { path, from, to } of directories) {
     const before = new TreeCursor(trees.get(from)!);
@@ -113,9 +120,12 @@ async function compareDirectories(
       if (order <= 0) before.advance();
       if (order >= 0) after.advance();
       if (++visited % SLICE_ENTRIES === 0) await slice.pause();
+      if (changed.length < TAKEN_TOGETHER) continue;
+      yield changed;
+      changed = [];
     }
   }
-  return changed;
+  yield changed;
 }
 
 /** Reads the trees of both sides.

@@ -61,6 +61,9 @@ export interface WrittenFile extends PendingFile {
   readonly etag: string;
 }
 
+/** Changes that are in memory together while a commit is planned. */
+const PLANNED_TOGETHER = 4_096;
+
 const COLUMNS =
   "id, branch, materialized, planned, files, size AS sizeBytes, pending, refused, changed_ms AS changedMs";
 
@@ -125,7 +128,19 @@ export class WorktreeTable {
    * @param commit object number; 0: no files
    * @param changes each path once
    * @throws GitError "too-large" for a path that fits no row */
-  plan(id: number, commit: ObjectNumber, changes: readonly FileChange[]): void {
+  plan(id: number, commit: ObjectNumber, changes: Iterable<FileChange>): void {
+    let slice: FileChange[] = [];
+    for (const change of changes) {
+      if (slice.length === PLANNED_TOGETHER) {
+        this.#planSome(id, commit, slice);
+        slice = [];
+      }
+      slice.push(change);
+    }
+    this.#planSome(id, commit, slice);
+  }
+
+  #planSome(id: number, commit: ObjectNumber, changes: readonly FileChange[]): void {
     const files = this.#open(id);
     const known = files.find(changes.map(({ path }) => path));
     const changed = changes.flatMap((change) => planFile(change, known.get(change.path)) ?? []);
