@@ -3,9 +3,10 @@ import { makeHostileFields } from "../harness/hostile-fields.ts";
 import { makeHostileHistory } from "../harness/hostile-history.ts";
 import { expectAnswers } from "./answered-histories.ts";
 
-/** A small history of most shapes, a text whose versions take long to compare, and trees that expand
- * to many directories before they have a file. */
-const SEEDS = [94, 129, 100, 15, 93, 35, 8, 106, 33, 46, 24, 308, 91];
+/** A small history of most shapes, a text whose versions take long to compare, trees that expand to
+ * many directories before they have a file, and hundreds of commits without parents that share their
+ * root or files. */
+const SEEDS = [94, 129, 100, 15, 93, 35, 8, 106, 33, 46, 24, 308, 91, 187, 291];
 
 test("whatever is asked of small hostile histories is answered in its bounds", () =>
   expectAnswers(SEEDS, makeHostileHistory));
