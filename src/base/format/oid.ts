@@ -28,7 +28,10 @@ const HEX_CODES = Uint8Array.from({ length: 512 }, (_, at) =>
  * key than one concatenated from pairs. */
 const hexScratch = Array.from({ length: OID_HEX_LENGTH }, () => 0);
 
-const LOWER_HEX = new RegExp(`^[0-9a-f]{${OID_HEX_LENGTH}}$`);
+/** An object id in lower-case hex, as part of a regular expression. */
+export const HEX_OID = `[0-9a-f]{${OID_HEX_LENGTH}}`;
+
+const LOWER_HEX = new RegExp(`^${HEX_OID}$`);
 
 /** Oid → lower-case hex, which also serves as its Map key.
  * @param offset where the oid begins, in a table or tree */

@@ -1,3 +1,4 @@
+import { HEX_OID, OID_HEX_LENGTH } from "../../../base/format/oid.ts";
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { MAX_CONTEXT_CHARS, MAX_PATTERN_BYTES } from "../../../base/access/ref-rules.ts";
@@ -23,8 +24,11 @@ export const RepositoryParams = z.object({
 /** A full object id. */
 export const OidSchema = z
   .string()
-  .regex(/^[0-9a-f]{40}$/)
-  .openapi("Oid", { description: "object id, 40 hex digits", example: "e83c5163316f89bfbde7d9ab23ca2e25604af290" });
+  .regex(new RegExp(`^${HEX_OID}$`))
+  .openapi("Oid", {
+    description: `object id, ${OID_HEX_LENGTH} hex digits`,
+    example: "e83c5163316f89bfbde7d9ab23ca2e25604af290",
+  });
 
 /** A file mode in responses. */
 export const ModeSchema = z

@@ -4,7 +4,7 @@ import { type CommitNotes, NOTES_REF, type CommitPage } from "../../../contract/
 import { GitError } from "../../../base/format/errors.ts";
 import { visibleLine, visibleText, bodyOf, subjectOf, toHtml } from "../parts/text.ts";
 import { pathUrl, commitUrl, withQuery, urlParts } from "../parts/urls.ts";
-import { isHexOid } from "../../../base/format/oid.ts";
+import { HEX_OID, isHexOid } from "../../../base/format/oid.ts";
 import type { PagePlace, PageContext } from "../parts/web-env.ts";
 import type { IdentRecord, ShownCommit } from "../../../contract/commits.ts";
 import { Parts, readPart } from "../parts/message-parts.tsx";
@@ -18,6 +18,9 @@ import { DIFF_QUERY, readAskedDiff, streamDiff } from "./shown-diff.ts";
 /** Parents that the page lists. */
 const MAX_PARENTS = 100;
 
+/** A commit's id with the ending of its patch. */
+const PATCH = new RegExp(`^(${HEX_OID})\\.(patch|diff)$`);
+
 /** Its parameters. */
 export const COMMIT_QUERY = ["parent", "part", ...DIFF_QUERY];
 
@@ -25,7 +28,7 @@ export const COMMIT_QUERY = ["parent", "part", ...DIFF_QUERY];
  * that they name. */
 export async function commitPage(context: PageContext): Promise<Response> {
   const rev = urlParts(context).join("/");
-  const [, oid = "", format] = /^([0-9a-f]{40})\.(patch|diff)$/.exec(rev) ?? [];
+  const [, oid = "", format] = PATCH.exec(rev) ?? [];
   if (format === "patch" || format === "diff") {
     checkQuery(new URL(context.req.url).searchParams, []);
     return commitPatch(context, oid, format);
