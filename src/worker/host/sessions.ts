@@ -1,6 +1,7 @@
 // Sessions of browsers. A browser that signed in with a token holds a random secret in a cookie;
 // the registry stores its hash. Only pages read the cookie, git's routes and the API never do: a
 // cookie that a browser adds by itself has no effect there.
+import { parse, serialize } from "hono/utils/cookie";
 import { createHash, createHmac, randomBytes } from "node:crypto";
 import type { Caller } from "../../base/access/caller.ts";
 import { isSameSecret } from "../../base/access/token-text.ts";
@@ -104,15 +105,19 @@ async function endSession(request: Request, env: Env): Promise<void> {
 function readCookie(request: Request): string | null {
   const header = request.headers.get("Cookie");
   if (header === null || header.length > MAX_HEADER) return null;
-  const start = `${nameFor(request)}=`;
-  const found = header.split(";").find((cookie) => cookie.trimStart().startsWith(start));
-  const secret = found?.trim().slice(start.length);
+  const secret = parse(header)[nameFor(request)];
   return secret !== undefined && SECRET.test(secret) ? secret : null;
 }
 
 function writeCookie(request: Request, secret: string, maxAgeSeconds: number): string {
-  const secure = isSecure(request) ? "; Secure" : "";
-  return `${nameFor(request)}=${secret}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`;
+  const secure = isSecure(request);
+  return serialize(nameFor(request), secret, {
+    path: "/",
+    maxAge: maxAgeSeconds,
+    httpOnly: true,
+    sameSite: "lax",
+    secure,
+  });
 }
 
 function nameFor(request: Request): string {
