@@ -9,13 +9,13 @@ import { collect, describeChunkStore, readAll } from "../../object/store/chunk-s
 
 describeChunkStore("R2", () => ({
   store: new R2ChunkStore(env.BUCKET, newChunkCounters()),
-  prefix: `${crypto.randomUUID()}/`,
+  prefix: `test-${crypto.randomUUID()}/`,
 }));
 
 test("operations and bytes are counted", async () => {
   const counters = newChunkCounters();
   const store = new R2ChunkStore(env.BUCKET, counters);
-  const prefix = `${crypto.randomUUID()}/`;
+  const prefix = `test-${crypto.randomUUID()}/`;
   await store.put(`${prefix}a`, new Uint8Array(100));
   await store.read(`${prefix}a`, 10, 20);
   await readAll(await store.stream(`${prefix}a`, 0, 50));
