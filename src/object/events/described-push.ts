@@ -82,9 +82,11 @@ async function readRefHeads(
 ): Promise<(CommitRecord | null)[]> {
   const { graph, objects } = repository.tables;
   const peeling = new TagPeeling(graph);
-  const numbers = refs.map(([, , to]): ObjectNumber | null => {
-    const position = positionOf(repository, to);
-    if (position === null || !repository.isReachable(graph.number(position))) return null;
+  const positions = refs.map(([, , to]) => positionOf(repository, to));
+  const tips = positions.filter((position) => position !== null).map((position) => graph.number(position));
+  const reachable = repository.reachableAmong(NumberSet.fromUnsorted(tips));
+  const numbers = positions.map((position): ObjectNumber | null => {
+    if (position === null || !reachable.has(graph.number(position))) return null;
     return graph.number(peeling.endOf(position));
   });
   const nodes = NumberSet.fromUnsorted(numbers.filter((number) => number !== null));

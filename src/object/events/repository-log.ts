@@ -9,6 +9,7 @@ import { ListBudget } from "../objects/list-budget.ts";
 import { OpenRepository } from "../objects/open-repository.ts";
 import type { Receivers } from "../state/outside.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
+import type { RepositoryEventRecord } from "../../contract/events.ts";
 import { describeEvent, eventsAfter, isTold, newestEvent, type StoredEvent } from "./events.ts";
 import { newOwnerOf } from "./owner-changes.ts";
 import type { MessageSource } from "./message.ts";
@@ -32,6 +33,10 @@ const PART_MESSAGES = 1_000;
 /** Refs of one push that are told: each of them is a message in GitHub's format. */
 const MAX_TOLD_REFS = 5_000;
 
+/** How long the messages of a part are made of one description (ms). It tells what is known now:
+ * commits that nothing reaches any more are left out. */
+const DESCRIBED_MS = 1_000;
+
 /** Whether an event goes on in another part. */
 function tellsMore({ events }: Webhook, event: StoredEvent, part: number): boolean {
   if (event.kind !== "push") return false;
@@ -42,6 +47,11 @@ function tellsMore({ events }: Webhook, event: StoredEvent, part: number): boole
 /** The log of one repository. A job stands behind its deliveries. */
 export class RepositoryLog implements ToldLog {
   readonly #state: RepositoryState;
+  /** The event that was read last, with the name of the place before it, and the part of it that was
+   * described last. A part has up to 200 messages, and a push of many refs 50 parts: to read each
+   * message by itself takes seconds. */
+  #read: { readonly after: string; readonly event: StoredEvent } | null = null;
+  #described: { readonly name: string; readonly record: RepositoryEventRecord; readonly timeMs: number } | null = null;
 
   constructor(state: RepositoryState) {
     this.#state = state;
@@ -60,18 +70,30 @@ export class RepositoryLog implements ToldLog {
   }
 
   async next(webhook: Webhook): Promise<ToldEvent | null> {
-    const [event] = eventsAfter(this.#state, this.#state.tables!, webhook.told, 1);
-    if (event === undefined) return null;
+    const event = this.#eventAfter(webhook.told);
+    if (event === null) return null;
     const name = formatEventId(event.id);
     if (!isTold(event)) return { name, messages: [], first: 0, next: null, progress: { told: event.id } };
     // A repository that changes its owner is told of to both, one after the other.
     const owner = webhook.id === OWNER_ID ? newOwnerOf(event) : null;
     const leaves = owner !== null && owner !== webhook.url;
     const told = Math.floor(webhook.part / PART_MESSAGES);
-    const messages = await this.#messages(webhook, this.#partOf(event, told));
+    const messages = await this.#messages(webhook, event, told);
     const first = told * PART_MESSAGES;
     const next = tellsMore(webhook, event, told) ? first + PART_MESSAGES : null;
+    if (webhook.part - first >= messages.length - 1) this.#forget(next === null);
     return { name, messages, first, next, progress: leaves ? { url: owner } : { told: event.id } };
+  }
+
+  /** The event after a place; null: there is none. */
+  #eventAfter(place: EventId): StoredEvent | null {
+    const after = formatEventId(place);
+    // Each event has a later place than those before it, so the next one stays the next.
+    if (this.#read?.after === after) return this.#read.event;
+    const [event] = eventsAfter(this.#state, this.#state.tables!, place, 1);
+    if (event === undefined) return null;
+    this.#read = { after, event };
+    return event;
   }
 
   /** An event with the refs of a part of its messages.
@@ -83,13 +105,29 @@ export class RepositoryLog implements ToldLog {
     return { ...event, push: { ...event.push, refs, refsFrom } };
   }
 
-  #messages(webhook: Webhook, event: StoredEvent): Promise<ToldEvent["messages"]> {
+  async #messages(webhook: Webhook, event: StoredEvent, part: number): Promise<ToldEvent["messages"]> {
+    const withHeads = webhook.format === "github" || webhook.id === OWNER_ID;
     return this.#state.holdNumbers(async () => {
-      const repository = new OpenRepository(this.#state, READER, async () => undefined);
-      const withHeads = webhook.format === "github" || webhook.id === OWNER_ID;
-      const record = await describeEvent(repository, event, new ListBudget(), withHeads);
+      const record = await this.#describe(event, part, withHeads);
       return messagesOf(webhook, await this.describe(), record);
     });
+  }
+
+  async #describe(event: StoredEvent, part: number, withHeads: boolean): Promise<RepositoryEventRecord> {
+    const name = `${formatEventId(event.id)} ${part} ${withHeads}`;
+    const kept = this.#described;
+    if (kept?.name === name && Date.now() - kept.timeMs < DESCRIBED_MS) return kept.record;
+    const repository = new OpenRepository(this.#state, READER, async () => undefined);
+    const record = await describeEvent(repository, this.#partOf(event, part), new ListBudget(), withHeads);
+    this.#described = { name, record, timeMs: Date.now() };
+    return record;
+  }
+
+  /** Drops what was kept of a part whose last message is told.
+   * @param isLast whether it is the last part */
+  #forget(isLast: boolean): void {
+    this.#described = null;
+    if (isLast) this.#read = null;
   }
 
   /** @throws whatever the registry throws */

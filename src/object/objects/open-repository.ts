@@ -65,8 +65,13 @@ export class OpenRepository {
 
   /** Whether a ref reaches an object. */
   isReachable(number: ObjectNumber): boolean {
-    const wanted = NumberSet.of(number);
-    return this.tables.reachability.within(wanted, this.advertised.reachable).has(number);
+    return this.reachableAmong(NumberSet.of(number)).has(number);
+  }
+
+  /** Those of some objects that a ref reaches. For many, one look is far cheaper than one for
+   * each. */
+  reachableAmong(numbers: NumberSet): NumberSet {
+    return this.tables.reachability.within(numbers, this.advertised.reachable);
   }
 
   /** Records what a name of the call may mean. @see ambiguities */

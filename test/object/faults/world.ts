@@ -3,6 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import type { Limits } from "../../../src/base/format/configured-limits.ts";
 import type { Outside } from "../../../src/object/state/outside.ts";
 import type { WorktreePolicy } from "../../../src/contract/env.ts";
+import { pause } from "../../../src/base/pacing/time-slice.ts";
 import { editChunks } from "../../harness/edit-chunks.ts";
 import { type Fault, FaultyChunkStore } from "../../harness/faulty-chunk-store.ts";
 import { MemoryChunkStore } from "../../harness/memory-chunk-store.ts";
@@ -113,6 +114,8 @@ export class World extends FaultPoints {
         repository.wakeMs ??= wakeMs;
         throw error;
       }
+      // Deliveries, which no job waits for, go on between two alarms.
+      await pause();
     }
     throw new Error("the alarm never ends");
   }
