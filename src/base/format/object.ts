@@ -15,14 +15,14 @@ export const TAG = 4;
 const NUMBER_OF_TYPE = { commit: COMMIT, tree: TREE, blob: BLOB, tag: TAG } as const;
 const TYPE_OF_NUMBER = ["commit", "tree", "blob", "tag"] as const;
 
-/** Object type → its number in a pack. */
+/** Finds an object type's number in packs. */
 export function toTypeNumber(type: ObjectType): ObjectTypeNumber {
   return NUMBER_OF_TYPE[type];
 }
 
-/** Number in a pack → object type.
+/** Finds the object type of a number in packs.
  * @throws RangeError outside 1 to 4: a delta must be resolved first, since its type is its
- * base's */
+ *   base's */
 export function fromTypeNumber(number: number): ObjectType {
   const type = TYPE_OF_NUMBER[number - 1];
   if (type === undefined) throw new RangeError(`${number} is not an object type`);
@@ -34,7 +34,7 @@ export function isObjectType(word: string): word is ObjectType {
   return Object.hasOwn(NUMBER_OF_TYPE, word);
 }
 
-/** What is hashed before an object's content: "<type> <size>" and a NUL.
+/** Makes the header that is hashed before an object's content: "<type> <size>" and a NUL.
  * @param sizeBytes the content's length */
 export function objectHeader(type: ObjectType, sizeBytes: number): Uint8Array {
   return fromByteString(`${type} ${sizeBytes}\0`);

@@ -3,7 +3,7 @@ import { GitError } from "./errors.ts";
 /** An object id in binary, `OID_BYTES` long, as in tables, trees and packs. */
 export type Oid = Uint8Array;
 
-/** The hash that object ids use, as git names it in `object-format`. */
+/** The hash of object ids, by its name in git's `object-format`. */
 export const OBJECT_FORMAT = "sha1";
 
 /** Bytes of an object id. SHA-256 repositories (32) are planned, so no other file states the
@@ -33,8 +33,8 @@ export const HEX_OID = `[0-9a-f]{${OID_HEX_LENGTH}}`;
 
 const LOWER_HEX = new RegExp(`^${HEX_OID}$`);
 
-/** Oid → lower-case hex, which also serves as its Map key.
- * @param offset where the oid begins, in a table or tree */
+/** Converts an id to lower-case hex, which also serves as its Map key.
+ * @param offset where the id begins, in a table or tree */
 export function toHex(bytes: Uint8Array, offset = 0): string {
   for (let at = 0; at < OID_BYTES; at++) {
     const pair = 2 * bytes[offset + at]!;
@@ -45,8 +45,8 @@ export function toHex(bytes: Uint8Array, offset = 0): string {
   return String.fromCharCode(...hexScratch);
 }
 
-/** Hex → oid.
- * @throws GitError "bad-request" if it is not exactly one oid in lower-case hex */
+/** Converts hex to an id.
+ * @throws GitError "bad-request" if the text is not exactly one id in lower-case hex */
 export function fromHex(hex: string): Oid {
   if (!isHexOid(hex)) throw new GitError("bad-request", { reason: `'${hex}' is not an object id` });
   const oid = new Uint8Array(OID_BYTES);

@@ -1,9 +1,9 @@
-// What a commit's changed paths leave behind: the changed files and all directories that they are
-// in.
+// Filters of the paths that a commit changes: its changed files and all directories that contain
+// them.
 //
 // A filter is git's, as in its commit-graph (version 2: bytes are unsigned): a Bloom filter with
-// ten bits for each path. One in a hundred paths that were not changed passes it. So marks follow
-// it: 16 further bits of the hash of each path, by which hardly any passes. See
+// ten bits for each path. One in a hundred unchanged paths passes it. So marks follow it: 16
+// further bits of the hash of each path, which hardly any unchanged path passes. See
 // gitformat-commit-graph(5), "Bloom Filter Data", and git's bloom.c.
 import { MAX_FILTER_PATHS } from "./limits.ts";
 
@@ -19,7 +19,7 @@ const MARK_BYTES = 2;
 
 /** The filter and the marks of one commit. */
 export interface PathFilter {
-  /** How many paths were changed; 0 also if they are too many. */
+  /** Number of changed paths; 0 also if there are too many. */
   readonly paths: number;
   /** The filter, then the marks. */
   readonly bytes: Uint8Array;
@@ -29,8 +29,8 @@ export interface PathFilter {
 export const CHANGES_ALL: PathFilter = { paths: 0, bytes: Uint8Array.of(0xff) };
 
 /** Makes a filter.
- * @param paths byte strings: changed files and all their directories, without a slash at the end;
- * null: they are too many */
+ * @param paths byte strings: changed files and all their directories, without a slash at the
+ *   end; null: there are too many */
 export function makePathFilter(paths: ReadonlySet<string> | null): PathFilter {
   if (paths === null || paths.size > MAX_FILTER_PATHS) return CHANGES_ALL;
   const bytes = new Uint8Array(pathFilterBytes(paths.size));
@@ -51,7 +51,7 @@ export function makePathFilter(paths: ReadonlySet<string> | null): PathFilter {
   return { paths: paths.size, bytes };
 }
 
-/** Bytes of git's part. */
+/** Bytes of git's part of a filter. */
 export function gitFilterBytes(paths: number): number {
   return Math.max(1, Math.ceil((paths * BITS_PER_PATH) / 8));
 }
@@ -61,8 +61,8 @@ export function pathFilterBytes(paths: number): number {
   return gitFilterBytes(paths) + paths * MARK_BYTES;
 }
 
-/** The hashes of a path and of the directories that it is in, the path's first: a commit that
- * changes the path has all of them in its filter.
+/** Hashes a path and the directories that contain it, the path first. A commit that changes the
+ * path has all of them in its filter.
  * @param path byte string, parts separated by "/" */
 export function hashPath(path: string): Uint32Array {
   const hashes: number[] = [];
@@ -74,8 +74,8 @@ export function hashPath(path: string): Uint32Array {
 }
 
 /** Whether a commit may have changed a path.
- * @param bytes where its filter begins at `start`
- * @param paths of the filter
+ * @param bytes contain the commit's filter from `start` on
+ * @param paths number of paths in the filter
  * @param hashes of the path: `hashPath` */
 export function mayHavePath(bytes: Uint8Array, start: number, paths: number, hashes: Uint32Array): boolean {
   const bits = 8 * gitFilterBytes(paths);
@@ -88,7 +88,7 @@ export function mayHavePath(bytes: Uint8Array, start: number, paths: number, has
       hash = (hash + step) >>> 0;
     }
   }
-  // Most commits end above.
+  // Most calls have returned above, so the marks are checked last.
   return paths === 0 || hasMarks(bytes, start + gitFilterBytes(paths), paths, hashes);
 }
 

@@ -40,7 +40,7 @@ export function writePktLength(pktBytes: number, into: Uint8Array, offset: numbe
   }
 }
 
-/** A text packet's content as a byte string, without its trailing LF, if any. */
+/** Decodes a text packet's content to a byte string, without its trailing LF, if any. */
 export function pktText(payload: Uint8Array): string {
   return toByteString(payload.at(-1) === LF ? payload.subarray(0, -1) : payload);
 }

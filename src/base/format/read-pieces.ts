@@ -1,7 +1,7 @@
-/** Reads pieces until there are enough.
- * @param readPiece the next piece; null at the end
- * @param minimumBytes fewer are returned at the end only
- * @returns null: there are no more */
+/** Reads pieces until there are enough bytes.
+ * @param readPiece returns the next piece; null at the end
+ * @param minimumBytes fewer are returned only at the end
+ * @returns null: there are no more bytes */
 export async function readPieces(
   readPiece: () => Promise<Uint8Array | null>,
   minimumBytes: number,

@@ -3,14 +3,15 @@ import { MAX_REF_NAME_BYTES } from "./limits.ts";
 
 // Ref names are byte strings (see byte-string.ts).
 
-/** What the names of branches and of tags begin with. */
+/** Prefixes of the names of branches and of tags. */
 export const HEADS = "refs/heads/";
 export const TAGS = "refs/tags/";
 
 /** The default for a new repository's HEAD. */
 export const DEFAULT_BRANCH = "main";
 
-/** What no ref name may contain: control characters, space, `~ ^ : ? * [ \`, DEL, `..`, `@{`. */
+/** Characters and sequences that no ref name may contain: control characters, space, `~ ^ : ? *
+ * [ \`, DEL, `..`, `@{`. */
 const FORBIDDEN = /[\0-\x20~^:?*[\\\x7f]|\.\.|@\{/;
 
 /** Whether a name is well formed by git's rules.
@@ -25,9 +26,9 @@ export function isRefName(name: string, oneLevel = false): boolean {
   );
 }
 
-/** Whether a push may change this ref: below refs/, with at least two more components. For a
- * deletion one is enough, so that refs which older rules accepted can be removed. Refused names
- * are reported as "funny refname".
+/** Whether a push may change this ref: below refs/, with at least two more components. One
+ * component is enough for a deletion, so that refs accepted by older rules can be removed. Refused
+ * names are reported as "funny refname".
  * @see git's builtin/receive-pack.c, update() */
 export function isPushableRefName(name: string, deleting: boolean): boolean {
   return (
@@ -35,18 +36,18 @@ export function isPushableRefName(name: string, deleting: boolean): boolean {
   );
 }
 
-/** Whether a branch may be made the default one: `git clone` takes its name as an argument.
+/** Whether a branch may become the default one: `git clone` takes its name as an argument.
  * @param name without `refs/heads/`, byte string */
 export function isBranchName(name: string): boolean {
   const ref = `refs/heads/${name}`;
   return !name.startsWith("-") && name !== "HEAD" && ref.length <= MAX_REF_NAME_BYTES && isRefName(ref);
 }
 
-/** Prefixes that say which kind of ref a name means. */
+/** Prefixes that state the kind of ref that a name means. */
 export const QUALIFIED = /^(?:refs|heads|tags|remotes)\//;
 
-/** How URLs name a branch: by its short name, unless this means something else there, alone or with
- * a path behind it. Other refs matter to no other name: branches come first.
+/** Finds a branch's name in URLs: its short name, unless that means something else there, alone or
+ * before a path. Other refs do not matter, because branches take precedence.
  * @param short without `refs/heads/`, byte string
  * @see splitRevPath */
 export function branchRev(short: string): string {
@@ -54,7 +55,8 @@ export function branchRev(short: string): string {
   return isTaken(first!) ? HEADS + short : short;
 }
 
-/** Whether a URL that begins so means no short name. @param first of its parts */
+/** Whether the first part of a URL's revision cannot begin a short name.
+ * @param first first of the parts */
 export function isTaken(first: string): boolean {
   return first === "HEAD" || first === "@" || isHexOid(first) || QUALIFIED.test(`${first}/`);
 }

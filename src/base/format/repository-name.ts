@@ -8,10 +8,10 @@ export interface RepositoryName {
  * where it is ignored. */
 const PART = /^(?!\.\.?$)(?!.*\.git$)[A-Za-z0-9._-]{1,100}$/i;
 
-/** What a name may be, in words. */
+/** The rule for names, in words. */
 export const NAME_RULE = "1 to 100 letters, digits, '.', '_', '-'; not '.', '..', and no '.git' at the end";
 
-/** Owners whose repositories would have URLs with another meaning. */
+/** Owner names that have another meaning in URLs. */
 const RESERVED_OWNERS: ReadonlySet<string> = new Set(["api", "-"]);
 
 /** Whether an owner may have this name. */
@@ -31,7 +31,7 @@ export function parseRepositoryName(owner: string, repository: string): Reposito
   return isOwnerName(owner) && isRepositoryName(name) ? { owner, name } : null;
 }
 
-/** A key that is the same for all spellings of a name. */
+/** Makes a key that is the same for all spellings of a name. */
 export function foldRepositoryName({ owner, name }: RepositoryName): string {
   return `${owner}/${name}`.toLowerCase();
 }

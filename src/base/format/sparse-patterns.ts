@@ -5,16 +5,16 @@ import { WildPattern } from "./wildmatch.ts";
 
 const BYTE_ORDER_MARK = "\xef\xbb\xbf";
 
-/** A path's state. For an undecided one its directory's state decides; outside of every directory
- * it is excluded. */
+/** A path's state. An undecided path has the state of its directory, or is excluded if no
+ * directory decides. */
 export type SparseMatch = "include" | "exclude" | "undecided";
 
 interface SparsePattern {
-  /** Begins with `!`: what it matches is excluded. */
+  /** Whether the pattern begins with `!`: matching paths are excluded. */
   readonly negative: boolean;
-  /** Ends with a slash. */
+  /** Whether the pattern ends with a slash: it matches directories only. */
   readonly directoriesOnly: boolean;
-  /** Contains no slash: it is matched with the last component only, at any depth. */
+  /** Whether the pattern has no slash: it is matched with the last component only, at any depth. */
   readonly basenameOnly: boolean;
   readonly wild: WildPattern;
 }
@@ -31,7 +31,7 @@ export class SparsePatterns {
   /** Finds the last pattern that matches a path. Takes at most time in proportion to the patterns'
    * bytes times the path's.
    * @param path byte string without a slash at either end; empty for a root tree
-   * @param basename its last component
+   * @param basename last component of the path
    * @throws GitError "too-large" when the budget is spent */
   match(path: string, basename: string, isDirectory: boolean, budget?: StepBudget): SparseMatch {
     const found = this.#patterns.findLast(
@@ -56,8 +56,8 @@ export function parseSparsePatterns(content: Uint8Array): SparsePatterns {
   return new SparsePatterns(lines.map((line) => parsePattern(trimLine(line))));
 }
 
-/** Removes what git ignores: everything from a NUL on, one carriage return, trailing spaces unless
- * escaped. */
+/** Removes the parts that git ignores: everything from a NUL on, one carriage return, trailing
+ * spaces unless escaped. */
 function trimLine(line: string): string {
   const [seen = ""] = line.replace(/\r$/, "").split("\0", 1);
   let end = 0;

@@ -1,17 +1,17 @@
 import { GitError } from "./errors.ts";
 
-/** Limits what one request may spend on paths and patterns. Few trees can have endless paths, and a
- * hostile pattern takes time in proportion to its length times the path's. So only the sum is
- * bounded, over everything visited, whether it matches or not. Counted in steps, since the
- * runtime's clock stands still while code runs. */
+/** Limits the steps that one request may spend on paths and patterns. Few trees can have endless
+ * paths, and a hostile pattern takes time in proportion to its length times the path's. So the
+ * limit applies to the sum over everything visited, whether it matches or not. It counts steps,
+ * because the runtime's clock stands still while code runs. */
 export class StepBudget {
   readonly #what: string;
   #limit: number;
   #spent = 0;
 
-  /** @param limit steps: a step of a pattern by a byte, or a visit to a pattern or a path, some 40
-   * ns
-   * @param what the noun for the message */
+  /** @param limit steps: a step of a pattern by a byte, or a visit to a pattern or a path, some
+   *   40 ns
+   * @param what noun for the message */
   constructor(limit: number, what = "matching paths (steps)") {
     this.#limit = limit;
     this.#what = what;

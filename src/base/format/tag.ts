@@ -13,15 +13,15 @@ export interface Tag {
   /** Null in tags older than this header. */
   readonly tagger: Ident | null;
   readonly extraHeaders: readonly Header[];
-  /** Bytes, including the signature at their end, if there is one. */
+  /** Message bytes, including a signature at the end. */
   readonly message: Uint8Array;
 }
 
-/** What the first bytes of a tag tell. */
+/** The fields that a tag's first bytes contain. */
 export interface TagHead extends Pick<Tag, "object" | "type" | "name" | "extraHeaders"> {
-  /** Null also if it is not within these bytes. */
+  /** Null also if the tagger is not within these bytes. */
   readonly tagger: Ident | null;
-  /** As far as it is within these bytes; null: it begins behind them. */
+  /** The message as far as it is within these bytes; null: it begins behind them. */
   readonly message: Uint8Array | null;
 }
 
@@ -33,8 +33,8 @@ export function parseTag(content: Uint8Array): Tag {
 }
 
 /** Parses the first bytes of a tag.
- * @param content at least its object and type
- * @param isWhole whether that is all of it
+ * @param content at least the tag's object and type
+ * @param isWhole whether `content` is the whole tag
  * @throws GitError as `parseTag` */
 export function parseTagHead(content: Uint8Array, isWhole: boolean): TagHead {
   const headers = new HeaderReader("tag", content, isWhole);

@@ -12,17 +12,17 @@ const BLOCK_BYTES = 20 * RECORD_BYTES;
 /** Permissions removed from extracted files. @see git-archive(1) "tar.umask" */
 const UMASK = 0o002;
 
-/** The largest size, and the latest time, that a header can hold. */
+/** Limit of a size and of a time in a header. */
 const MAX_OCTAL = 0o77777777777;
 
 /** Mode of headers that are not entries. */
 const HEADER_MODE = 0o100666;
 
-/** An entry to write: byte strings. */
+/** An entry to write; texts are byte strings. */
 interface TarEntry {
-  /** A directory's ends in "/". */
+  /** Path; a directory's ends in "/". */
   readonly path: string;
-  /** As in a tree. */
+  /** Mode as in a tree. */
   readonly mode: number;
   /** Hex: used to name entries whose name is too long for the header. */
   readonly oid: string;
@@ -31,15 +31,15 @@ interface TarEntry {
   readonly target: string;
 }
 
-/** The header before all entries: the commit's id.
- * @param timeSeconds of the commit
+/** Encodes the header before all entries: the commit's id.
+ * @param timeSeconds time of the commit
  * @see git's archive-tar.c: write_global_extended_header() */
 export function encodeTarStart(commit: string, timeSeconds: number): Uint8Array {
   const late = timeSeconds > MAX_OCTAL ? encodeRecord("mtime", String(timeSeconds)) : "";
   return encodeExtended("g", "pax_global_header", `${encodeRecord("comment", commit)}${late}`, timeSeconds);
 }
 
-/** What precedes an entry's content; an entry that is not a file has nothing else.
+/** Encodes the header before an entry's content; an entry that is not a file consists of it.
  * @see git's archive-tar.c: write_tar_entry() */
 export function encodeTarEntry({ path, mode, oid, sizeBytes, target }: TarEntry, timeSeconds: number): Uint8Array {
   let records = "";
@@ -78,24 +78,25 @@ export function encodeTarEntry({ path, mode, oid, sizeBytes, target }: TarEntry,
   return both;
 }
 
-/** What follows an entry's content. */
+/** Makes the padding after an entry's content. */
 export function encodeTarPadding(sizeBytes: number): Uint8Array {
   return new Uint8Array((RECORD_BYTES - (sizeBytes % RECORD_BYTES)) % RECORD_BYTES);
 }
 
-/** What follows all entries: at least two empty records, up to the end of a block.
- * @param sizeBytes of everything before */
+/** Makes the end of an archive: at least two empty records, up to the end of a block.
+ * @param sizeBytes bytes of everything before */
 export function encodeTarEnd(sizeBytes: number): Uint8Array {
   const tail = BLOCK_BYTES - (sizeBytes % BLOCK_BYTES);
   return new Uint8Array(tail < 2 * RECORD_BYTES ? tail + BLOCK_BYTES : tail);
 }
 
-/** Whether an archive contains this as a directory; submodules are empty directories. */
+/** Whether an archive contains an entry of this mode as a directory; submodules are empty
+ * directories. */
 export function isDirectory(mode: number): boolean {
   return mode === TREE_MODE || mode === GITLINK_MODE;
 }
 
-/** Fields of a header: byte strings. */
+/** Fields of a header; texts are byte strings. */
 interface HeaderFields {
   readonly name: string;
   readonly prefix: string;
@@ -130,7 +131,7 @@ function encodeHeader(fields: HeaderFields, timeSeconds: number): Uint8Array {
   return header;
 }
 
-/** A header, with records as its padded content. */
+/** Encodes an extended header, with records as its padded content. */
 function encodeExtended(type: "g" | "x", name: string, records: string, timeSeconds: number): Uint8Array {
   const sizeBytes = records.length;
   const fields = { name, prefix: "", link: "", type, mode: HEADER_MODE & 0o7777, sizeBytes };
@@ -141,7 +142,7 @@ function encodeExtended(type: "g" | "x", name: string, records: string, timeSeco
   return encoded;
 }
 
-/** "<length> <keyword>=<value>" and a newline; the length counts itself. */
+/** Encodes "<length> <keyword>=<value>" and a newline; the length counts itself. */
 function encodeRecord(keyword: string, value: string): string {
   const rest = ` ${keyword}=${value}\n`;
   let length = rest.length + 1;

@@ -1,6 +1,5 @@
-// Compares the contents of two trees byte by byte: most of both is the same, so few of their
-// entries are parsed. Hundreds of thousands of trees are compared in a row, so little is allocated
-// for each.
+// Compares the contents of two trees byte by byte. Most bytes are equal, so few entries are parsed.
+// Hundreds of thousands of trees are compared in a row, so little is allocated for each.
 import type { ByteRange } from "./conditional-request.ts";
 import { OID_BYTES } from "./oid.ts";
 import { TreeCursor } from "./tree-cursor.ts";
@@ -8,7 +7,7 @@ import { TreeCursor } from "./tree-cursor.ts";
 /** Memory that holds the contents of objects. */
 export interface ObjectMemory {
   readonly bytes: Uint8Array;
-  /** The same bytes. */
+  /** The same bytes as a DataView. */
   readonly view: DataView;
 }
 
@@ -17,8 +16,8 @@ export interface EntryChange {
   /** Byte string. */
   readonly name: string;
   readonly isTree: boolean;
-  /** Where in memory its ids are; −1: missing on that side. A name that is a file on one side and a
-   * directory on the other is two changes. */
+  /** Offsets of the entry's ids in memory; −1: missing on that side. A name that is a file on
+   * one side and a directory on the other is two changes. */
   readonly oldAt: number;
   readonly nextAt: number;
 }
@@ -26,10 +25,10 @@ export interface EntryChange {
 /** Bytes that are compared at a time. */
 const WORD_BYTES = 4;
 
-/** Lists what differs between two trees. Modes that git does not distinguish are equal.
- * @param old where a tree is that passed fsck; empty: there is none
+/** Lists the differences between two trees. Modes that git does not distinguish count as equal.
+ * @param old range of a tree that passed fsck; empty: there is none
  * @param next likewise
- * @param use receives each difference; returns whether it wants more
+ * @param use receives each difference; returns whether to continue
  * @throws GitError "corrupt-object" on a mode that is not octal */
 export function compareTrees(
   memory: ObjectMemory,
@@ -42,7 +41,7 @@ export function compareTrees(
   const a = new TreeCursor(memory.bytes, old, headBytes);
   const b = new TreeCursor(memory.bytes, next, headBytes);
   while (a.bytesLeft + b.bytesLeft > 0) {
-    // What is left of both is the same.
+    // Ends here, because the rest of both trees is equal.
     if (a.bytesLeft === b.bytesLeft && a.bytesLeft <= tailBytes) return;
     const order = a.compare(b);
     const isSame = order === 0 && a.isSameAs(b);
@@ -55,7 +54,7 @@ export function compareTrees(
   }
 }
 
-/** Bytes of the entries before the first byte that differs. */
+/** Bytes of the whole entries before the first byte that differs. */
 function commonHead({ bytes, view }: ObjectMemory, old: ByteRange, next: ByteRange): number {
   const [from, distance] = [old.start, next.start - old.start];
   const end = from + Math.min(old.length, next.length);
@@ -63,8 +62,8 @@ function commonHead({ bytes, view }: ObjectMemory, old: ByteRange, next: ByteRan
   while (differs + WORD_BYTES <= end && view.getUint32(differs, true) === view.getUint32(differs + distance, true))
     differs += WORD_BYTES;
   while (differs < end && bytes[differs] === bytes[differs + distance]) differs++;
-  // Words again: names are short, and each call of indexOf costs as much as a look at a hundred
-  // bytes.
+  // Compares words again: names are short, and each call of indexOf costs as much as a look at a
+  // hundred bytes.
   let entry = from;
   for (let at = from; at + OID_BYTES < differs;) {
     const nul = nulIn(view.getUint32(at, true));
@@ -76,14 +75,14 @@ function commonHead({ bytes, view }: ObjectMemory, old: ByteRange, next: ByteRan
   return entry - from;
 }
 
-/** The place of the first byte of a little-endian word that is 0; `WORD_BYTES`: none is. */
+/** Finds the first zero byte of a little-endian word; `WORD_BYTES`: there is none. */
 function nulIn(word: number): number {
-  // The lowest bit that is set is in that byte.
+  // The lowest set bit is in that byte.
   const found = (word - 0x01010101) & ~word & 0x80808080;
   return found === 0 ? WORD_BYTES : (31 - Math.clz32(found & -found)) >>> 3;
 }
 
-/** Bytes that are the same at the end. */
+/** Counts the equal bytes at the end. */
 function commonTail({ bytes, view }: ObjectMemory, old: ByteRange, next: ByteRange): number {
   const [end, nextEnd] = [old.start + old.length, next.start + next.length];
   const distance = nextEnd - end;

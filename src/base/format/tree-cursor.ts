@@ -1,11 +1,11 @@
-// Walks over the entries of a tree's content. Nothing is allocated for entries that are passed: a
-// directory may have a million, of which a page shows a thousand and a change names one.
+// Walks over the entries of a tree's content. Nothing is allocated for skipped entries: a directory
+// may have a million, while a page shows a thousand and a change names one.
 import { SLASH, SPACE, fromByteString, toByteString } from "./byte-string.ts";
 import type { ByteRange } from "./conditional-request.ts";
 import { OID_BYTES, type Oid } from "./oid.ts";
 import { canonicalMode, parseMode, TREE_MODE, type TreeEntry } from "./tree.ts";
 
-/** A place in a tree. */
+/** A position in a tree. */
 export class TreeCursor {
   readonly #bytes: Uint8Array;
   readonly #end: number;
@@ -15,9 +15,9 @@ export class TreeCursor {
   #mode = 0;
   #canonicalMode = 0;
 
-  /** @param bytes hold the content of a tree that passed fsck
-   * @param range where it is in them; default: it is all of them
-   * @param offset of the first entry in it
+  /** @param bytes contain the content of a tree that passed fsck
+   * @param range place of the content in `bytes`; default: all of them
+   * @param offset of the first entry in the content
    * @throws GitError "corrupt-object" on a mode that is not octal */
   constructor(bytes: Uint8Array, { start, length }: ByteRange = { start: 0, length: bytes.length }, offset = 0) {
     this.#bytes = bytes;
@@ -26,17 +26,17 @@ export class TreeCursor {
     this.#parse();
   }
 
-  /** From this entry on. */
+  /** Bytes from this entry to the end. */
   get bytesLeft(): number {
     return Math.max(0, this.#end - this.#at);
   }
 
-  /** Whether all entries are passed. */
+  /** Whether the cursor is behind the last entry. */
   get isAtEnd(): boolean {
     return this.#at >= this.#end;
   }
 
-  /** Where the entry begins. */
+  /** Offset of the entry. */
   get at(): number {
     return this.#at;
   }
@@ -45,12 +45,12 @@ export class TreeCursor {
     return this.#canonicalMode === TREE_MODE;
   }
 
-  /** As written. */
+  /** Mode as written. */
   get mode(): number {
     return this.#mode;
   }
 
-  /** In git's canonical form. */
+  /** Mode in git's canonical form. */
   get canonicalMode(): number {
     return this.#canonicalMode;
   }
@@ -74,7 +74,7 @@ export class TreeCursor {
     return this.#nul + 1;
   }
 
-  /** A view of the content. */
+  /** The entry's id, a view of the content. */
   get oid(): Oid {
     return this.#bytes.subarray(this.oidAt, this.oidAt + OID_BYTES);
   }
@@ -89,7 +89,7 @@ export class TreeCursor {
     this.#parse();
   }
 
-  /** Compares the places of two entries in the order of a tree: negative, zero or positive. The end
+  /** Compares the positions of two entries in tree order: negative, zero or positive. The end
    * comes last. */
   compare(other: TreeCursor): number {
     if (this.isAtEnd || other.isAtEnd) return other.bytesLeft - this.bytesLeft;
@@ -101,7 +101,7 @@ export class TreeCursor {
     }
   }
 
-  /** Compares the entry's place with a name's: negative, zero or positive.
+  /** Compares the entry's position with a name's: negative, zero or positive.
    * @param key the name's bytes, a directory's with a slash appended */
   compareKey(key: Uint8Array): number {
     const { length } = key;
@@ -112,7 +112,7 @@ export class TreeCursor {
     return this.#sortByte(length) < 0 ? 0 : 1;
   }
 
-  /** Whether two entries of the same name are the same, as git sees it. */
+  /** Whether two entries of the same name have equal modes and ids, as git sees them. */
   isSameAs(other: TreeCursor): boolean {
     if (this.#canonicalMode !== other.#canonicalMode) return false;
     for (let k = 0; k < OID_BYTES; k++) {
@@ -121,7 +121,8 @@ export class TreeCursor {
     return true;
   }
 
-  /** A byte of the name as git sorts it: a directory's has a slash at its end; −1: none is left. */
+  /** Byte of the name in git's sort order, where a directory's name ends in a slash; −1: behind
+   * the end. */
   #sortByte(k: number): number {
     const at = this.#nameAt + k;
     if (at < this.#nul) return this.#bytes[at]!;
@@ -157,7 +158,7 @@ export function countEntries(content: Uint8Array): number {
   return count;
 }
 
-/** The places of a tree's entries, for many lookups: four bytes an entry. */
+/** Offsets of a tree's entries, for many lookups: four bytes an entry. */
 export class TreeIndex {
   readonly #content: Uint8Array;
   readonly #places: Uint32Array;
@@ -178,7 +179,7 @@ export class TreeIndex {
     this.#places = places.subarray(0, count);
   }
 
-  /** Entries of the tree. */
+  /** Number of entries. */
   get size(): number {
     return this.#places.length;
   }
@@ -206,9 +207,9 @@ export class TreeIndex {
   }
 }
 
-/** Names to be found in many trees, each of which is passed once. */
+/** Names to find in many trees, with one pass over each. */
 export class EntryNames {
-  /** In the order of a tree. Each name has two places: as a file and as a directory. */
+  /** Sort keys in tree order. Each name has two: as a file and as a directory. */
   readonly #places: readonly { readonly key: Uint8Array; readonly name: string }[];
 
   /** @param names byte strings */
@@ -218,7 +219,7 @@ export class EntryNames {
     this.#places = keys.map(([key, name]) => ({ key: fromByteString(key), name }));
   }
 
-  /** Finds the entries that a tree has of them, by name. Nothing of the content is kept.
+  /** Finds the tree's entries with these names, by name. Nothing of the content is kept.
    * @param content of a tree that passed fsck and so is sorted */
   find(content: Uint8Array): Map<string, TreeEntry> {
     const found = new Map<string, TreeEntry>();

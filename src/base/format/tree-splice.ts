@@ -11,7 +11,7 @@ export type TreeChange = Pick<TreeEntry, "mode" | "oid"> | null;
 /** A changed tree. */
 interface SplicedTree {
   readonly content: Uint8Array;
-  /** Its parts in terms of the old tree: a delta. */
+  /** The new tree in terms of the old one: a delta. */
   readonly pieces: readonly DeltaPiece[];
 }
 
@@ -74,7 +74,7 @@ interface Step {
   readonly entry: Uint8Array | null;
 }
 
-/** The changes in the order of tree entries. Each name has two places: as a file and as a
+/** Lists the changes in the order of tree entries. Each name has two places: as a file and as a
  * directory. */
 function listSteps(changes: ReadonlyMap<string, TreeChange>): Step[] {
   const steps: (Step & { readonly text: string })[] = [];

@@ -22,15 +22,15 @@ const OWNER_RUNS = 0o100;
 
 /** One entry of a tree. */
 export interface TreeEntry {
-  /** As written, so that 0o100664 from old histories is preserved. */
+  /** Mode as written, so that 0o100664 from old histories is preserved. */
   readonly mode: number;
   /** Byte string. */
   readonly name: string;
-  /** In a parsed tree, a view of its content. */
+  /** The object's id; in a parsed tree, a view of its content. */
   readonly oid: Oid;
 }
 
-/** The bits of a mode that hold a file's kind, without its permissions. */
+/** Takes the bits of a mode that hold a file's kind, without its permissions. */
 export function kindBits(mode: number): number {
   return mode & KIND_MASK;
 }
@@ -50,13 +50,13 @@ export function isExecutable(mode: number): boolean {
   return (mode & OWNER_RUNS) !== 0;
 }
 
-/** A mode in git's notation: six octal digits. */
+/** Formats a mode in git's notation: six octal digits. */
 export function formatMode(mode: number): string {
   return mode.toString(8).padStart(6, "0");
 }
 
-/** The type of object that an entry with this mode refers to. Like git, treats every unknown kind
- * as a gitlink, whose commit is in another repository. */
+/** Finds the type of object that an entry with this mode refers to. As in git, every unknown
+ * kind counts as a gitlink, whose commit is in another repository. */
 export function typeOfMode(mode: number): ObjectType {
   switch (kindBits(mode)) {
     case TREE_MODE:
@@ -69,7 +69,8 @@ export function typeOfMode(mode: number): ObjectType {
   }
 }
 
-/** Git's canonical form of modes from old histories. @see canon_mode() in its read-cache.h */
+/** Converts modes from old histories to git's canonical form.
+ * @see canon_mode() in its read-cache.h */
 export function canonicalMode(mode: number): number {
   if (isTreeMode(mode)) return TREE_MODE;
   if (typeOfMode(mode) === "commit") return GITLINK_MODE;

@@ -20,8 +20,8 @@ const LEADING_DIRS_STEPS = 3;
 /** Cost of starting a match, in addition to the memory that is cleared for it. */
 const START_STEPS = 12;
 
-/** Cost of a byte of text, in addition to the steps that are followed on it: as much again with one
- * step. */
+/** Cost of a byte of text, in addition to the steps that are followed on it: as much again with
+ * one step. */
 const BYTE_STEPS = 1;
 
 /** The bytes of each `[:class:]`, in pairs of first and last, as in git's own locale-free
@@ -50,7 +50,7 @@ export class WildPattern {
   readonly #prefix: string;
   /** The literal bytes at the end of every match: they exclude most texts at once. */
   readonly #suffix: string;
-  /** What follows the prefix. */
+  /** The steps after the prefix. */
   readonly #steps: readonly number[];
   readonly #sets: readonly ByteSet[];
   /** Steps reached by the bytes so far, steps reached by the next byte, and for each step the last
@@ -72,7 +72,7 @@ export class WildPattern {
   }
 
   /** Whether the pattern matches the whole text.
-   * @param budget is charged with the cost
+   * @param budget pays the cost
    * @throws GitError "too-large" when the budget is spent */
   matches(text: string, budget?: StepBudget): boolean {
     budget?.spend(1);
@@ -92,7 +92,7 @@ export class WildPattern {
     return this.#reachedAt[this.#steps.length] === text.length;
   }
 
-  /** Takes one step with one byte; `at` is the position after the byte. */
+  /** Follows one step with one byte; `at` is the position after the byte. */
   #take(step: number, byte: number, at: number): void {
     const what = this.#steps[step];
     if (what === undefined) return;
@@ -101,8 +101,8 @@ export class WildPattern {
     else if (what >= FIRST_SET && byte !== SLASH && this.#sets[what - FIRST_SET]!.has(byte)) this.#reach(step + 1, at);
   }
 
-  /** Marks a step as reached at a text position, and those after it as long as steps may match
-   * nothing. */
+  /** Marks a step as reached at a text position, and the following steps as long as they may
+   * match nothing. */
   #reach(first: number, at: number): void {
     // A loop instead of recursion: many steps in a row may match nothing.
     for (let step = first; this.#reachedAt[step] !== at;) {
@@ -122,8 +122,7 @@ function toText(bytes: readonly number[]): string {
   return bytes.map((byte) => String.fromCharCode(byte)).join("");
 }
 
-/** Where the literal end of every match begins: after the last wildcard and the slash that belongs
- * to it. */
+/** Finds the start of the literal end of every match: after the last wildcard and its slash. */
 function suffixStart(steps: readonly number[]): number {
   const lastWild = steps.findLastIndex((step) => step >= ANY_BYTE);
   return steps[lastWild - 1] === LEADING_DIRS ? lastWild + 2 : lastWild + 1;

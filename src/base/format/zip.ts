@@ -2,12 +2,12 @@
 // compression.
 import { decodeText, encodeText, writeByteString } from "./byte-string.ts";
 
-/** Values from these on are written in 64 bits. */
+/** Values from here on are written in 64 bits. */
 const MAX_32 = 0xffff_ffff;
 const MAX_16 = 0xffff;
 
-/** Size from which a streamed entry is prepared for more than 32 bits: deflate may enlarge it a
- * little. */
+/** Size from which a streamed entry is prepared for more than 32 bits, because deflate may
+ * enlarge it a little. */
 const STREAM_64_BYTES = 0xf000_0000;
 
 /** Versions needed to extract: for deflated entries, and for 64 bits. */
@@ -39,7 +39,7 @@ export interface ZipEntry {
 /** A field of a record: its value and its length. */
 type Field = readonly [value: number, bytes: 1 | 2 | 4 | 8];
 
-/** What precedes an entry's content.
+/** Encodes the header before an entry's content.
  * @see APPNOTE.TXT 4.3.7 */
 export function encodeZipHeader(entry: ZipEntry): Uint8Array {
   const { path, timeSeconds, isStreamed, sizeBytes, storedBytes } = entry;
@@ -62,7 +62,7 @@ export function encodeZipHeader(entry: ZipEntry): Uint8Array {
   );
 }
 
-/** What follows the content of a streamed entry.
+/** Encodes the descriptor after the content of a streamed entry.
  * @see APPNOTE.TXT 4.3.9 */
 export function encodeZipDescriptor({ sizeBytes, storedBytes, crc32 }: ZipEntry): Uint8Array {
   const bytes = sizeBytes >= STREAM_64_BYTES ? 8 : 4;
@@ -74,8 +74,8 @@ export function encodeZipDescriptor({ sizeBytes, storedBytes, crc32 }: ZipEntry)
   ]);
 }
 
-/** An entry of the central directory at the end.
- * @param offset of its header in the ZIP
+/** Encodes an entry of the central directory at the end.
+ * @param offset of the entry's header in the ZIP
  * @see APPNOTE.TXT 4.3.12 */
 export function encodeZipDirectoryEntry(entry: ZipEntry, offset: number): Uint8Array {
   const { path, mode, timeSeconds, sizeBytes, storedBytes } = entry;
@@ -105,7 +105,7 @@ export function encodeZipDirectoryEntry(entry: ZipEntry, offset: number): Uint8A
   );
 }
 
-/** What follows the central directory.
+/** Encodes the end of a ZIP, after the central directory.
  * @param count of entries
  * @param start of the directory in the ZIP
  * @param comment byte string
@@ -144,7 +144,7 @@ export function encodeZipEnd(count: number, start: number, sizeBytes: number, co
   );
 }
 
-/** Flags, method and time: the same in both records of an entry. */
+/** The fields that both records of an entry have: flags, method and time. */
 function commonFields({ path, isDeflated, isStreamed, timeSeconds }: ZipEntry): Field[] {
   const isUtf8 = /[^\0-\x7f]/.test(path) && encodeText(decodeText(path)) === path;
   const date = new Date(timeSeconds * 1_000);
@@ -158,13 +158,14 @@ function commonFields({ path, isDeflated, isStreamed, timeSeconds }: ZipEntry): 
   ];
 }
 
-/** Seconds since 1970, if they fit into 32 bits. @see Info-ZIP's extended timestamp, 0x5455 */
+/** Encodes seconds since 1970, if they fit into 32 bits.
+ * @see Info-ZIP's extended timestamp, 0x5455 */
 function timeField(timeSeconds: number): Field[] {
   if (timeSeconds > 0x7fff_ffff) return [];
   return [
     [0x5455, 2],
     [5, 2],
-    // Of the three possible times, only the modification time.
+    // Flags: only the modification time, of three possible times.
     [1, 1],
     [timeSeconds, 4],
   ];
