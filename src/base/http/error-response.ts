@@ -4,7 +4,7 @@ import { encodePkt } from "../format/pkt-line.ts";
 import { ERROR_BAND } from "../format/side-band.ts";
 import { explainFailure } from "../failures/known-failures.ts";
 
-/** What a client is told when the server is at fault. */
+/** Message to the client when the server is at fault. */
 const INTERNAL = "internal error";
 
 /** Answers a failed Git request. Git shows a plain-text body to its user as `remote: …`.
@@ -48,7 +48,7 @@ export const NO_CACHE: Readonly<Record<string, string>> = {
   "Cache-Control": "no-cache, max-age=0, must-revalidate",
 };
 
-/** What a client may learn about a failure. The details of a server error go to the log only. */
+/** Describes a failure to its client. Details of a server error go to the log only. */
 export function errorText(thrown: unknown): string {
   logServerError(thrown);
   const error = explainFailure(thrown);
@@ -61,11 +61,11 @@ export function logServerError(thrown: unknown): void {
   if (httpStatus(error) >= 500) logFailure(error);
 }
 
-/** Byte limit for an ERR packet's message, which may quote a whole packet. */
+/** Byte limit of an ERR packet's message, which may quote a whole packet. */
 const ERR_BYTES = 1_000;
 
-/** An ERR packet, or the same on band 3: the fetch is refused, and git shows why. It has no LF,
- * like git's.
+/** Encodes the refusal of a fetch, whose message git shows: an ERR packet, or the same on band 3.
+ * It has no LF, like git's.
  * @param message byte string, truncated to `ERR_BYTES`
  * @see gitprotocol-pack(5), gitprotocol-v2(5) "sideband-all" */
 export function encodeErrPkt(message: string, sidebandAll = false): Uint8Array {

@@ -4,8 +4,8 @@ import { GitError, isGitError } from "../format/errors.ts";
 import { GZIP_FLOOR_BYTES, MAX_GZIP_RATIO } from "../format/limits.ts";
 import type { PacedBody } from "../pacing/paced-body.ts";
 
-/** Decodes a body with `Content-Encoding: gzip` as it arrives. DecompressionStream will not do: it
- * inflates all its input, whether or not anybody reads the output. */
+/** Decodes a body with `Content-Encoding: gzip` as it arrives. DecompressionStream is
+ * unsuitable: it inflates all its input, whether or not the output is read. */
 export class GzipBody {
   readonly #gunzip: Gunzip;
   readonly #decoded: AsyncIterator<Uint8Array>;
@@ -14,15 +14,15 @@ export class GzipBody {
   constructor(source: PacedBody) {
     this.#gunzip = createGunzip();
     this.#decoded = this.#gunzip[Symbol.asyncIterator]();
-    // Errors of the pipeline reach the reader, who throws them.
+    // Ignores the pipeline's errors here: they reach the reader, which throws them.
     pipeline(Readable.from(pieces(source)), this.#gunzip, () => undefined);
   }
 
   /** Reads more than `GZIP_FLOOR_BYTES` at once unless the body ends, so that a decompression bomb
-   * is detected before anything uses its bytes.
+   * is detected before its bytes are used.
    * @returns at least 1 decoded byte, or null at the end
-   * @throws GitError "bad-request" when the encoding is broken or truncated, "too-large" when the
-   * compression ratio exceeds that of any honest request; and errors of the source */
+   * @throws GitError "bad-request" when the encoding is broken or truncated, "too-large" when
+   *   the compression ratio exceeds that of any honest request; and errors of the source */
   async read(): Promise<Uint8Array | null> {
     const gathered: Uint8Array[] = [];
     for (let bytes = 0; bytes <= GZIP_FLOOR_BYTES;) {

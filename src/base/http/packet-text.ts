@@ -8,7 +8,7 @@ export class PacketText {
   readonly #prefix: string;
   #text = "";
 
-  /** @param band on which the lines are sent; null: not multiplexed */
+  /** @param band band on which the lines are sent; null: not multiplexed */
   constructor(band: Band | null = null) {
     this.#prefix = band === null ? "" : String.fromCharCode(band);
   }

@@ -6,8 +6,8 @@ import { PacedBody } from "../pacing/paced-body.ts";
 
 /** A request's body. */
 export class RequestBody extends ByteReader {
-  /** Returns how many bytes, before decoding, must arrive in each `BODY_WAIT_MS` of waiting. Called
-   * whenever such a period ends. */
+  /** Returns the number of bytes, before decoding, that must arrive in each `BODY_WAIT_MS` of
+   * waiting. Called at the end of each such period. */
   minBytes: () => number = () => 0;
 }
 

@@ -36,7 +36,7 @@ export function protocolVersion(request: Request): ProtocolVersion {
 export function refuseRpc(request: Request, service: Service): Response | null {
   if (request.method !== "POST") return textResponse(405, "this is an RPC: use POST", { Allow: "POST" });
   const expected = `application/x-${service}-request`;
-  // Git sends exactly this, and git's own server accepts nothing else.
+  // Requires the exact type that git sends; git's own server accepts nothing else.
   if (request.headers.get("Content-Type") !== expected) return textResponse(415, `expected content type ${expected}`);
   return null;
 }
