@@ -1,8 +1,8 @@
 import languageRows from "./languages.json" with { type: "json" };
 
-/** A language as Linguist knows it. */
+/** A language as Linguist defines it. */
 interface Language {
-  /** Never reused for another language. */
+  /** Linguist's id, never reused for another language. */
   readonly id: number;
   readonly name: string;
   /** `programming`, `markup`, `data` or `prose`. */
@@ -11,12 +11,12 @@ interface Language {
   readonly color: string | null;
   /** With a leading dot, the most typical first. */
   readonly extensions: readonly string[];
-  /** Whole names of files. */
+  /** Whole file names. */
   readonly filenames: readonly string[];
 }
 
-/** Where several languages claim an extension, the first of these gets it. Only the file's content
- * would allow a better choice. */
+/** Languages that win an extension that several languages claim. Only the file's content would
+ * allow a better choice. */
 const PREFERRED =
   "C,PHP,C++,Objective-C,C#,Java,GLSL,JavaScript,TypeScript,Python,Ruby,Perl,Shell,Go,Rust,Swift,Kotlin,Scala,HTML,CSS,Markdown,YAML,SQL,Text,R,Fortran,Verilog,INI,XML Property List".split(
     ",",
@@ -32,8 +32,8 @@ interface LanguageIndex {
 
 let index: LanguageIndex | undefined;
 
-/** Finds the language of a file by its whole name, or else by its longest extension that any
- * language has.
+/** Finds the language of a file by its whole name, or else by its longest extension of any
+ * language.
  * @param name byte string, without directories
  * @returns null when there is none
  * @see Linguist's strategies Filename and Extension */
@@ -49,17 +49,17 @@ export function languageOf(name: string): Language | null {
   return null;
 }
 
-/** The language with an id; null: none. */
+/** Finds the language with an id; null: there is none. */
 export function languageById(id: number): Language | null {
   return openIndex().byId.get(id) ?? null;
 }
 
-/** Identifies the rules of `languageOf`. The number changes when the rules do. */
+/** Identifies the rules of `languageOf` by a number, which changes when the rules do. */
 export function languageScheme(): number {
   return openIndex().scheme;
 }
 
-/** Built on first use: most isolates never need it. */
+/** Builds the index on first use: most isolates never need it. */
 function openIndex(): LanguageIndex {
   return (index ??= makeIndex(
     languageRows.map(
@@ -77,7 +77,8 @@ function makeIndex(languages: readonly Language[]): LanguageIndex {
     const preferred = PREFERRED.indexOf(language.name);
     return preferred >= 0 ? preferred : PREFERRED.length + Math.min(place, 1);
   };
-  // On a tie the first by name wins: they come in that order, and a map keeps the last.
+  // On a tie, the first language by name wins: languages are listed by name, and a map keeps the
+  // last value.
   const ranked = claims.toSorted((a, b) => rank(a) - rank(b)).toReversed();
   return {
     byId: new Map(languages.map((language) => [language.id, language])),
