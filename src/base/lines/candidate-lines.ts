@@ -1,16 +1,16 @@
 import type { DiffSide } from "./line-classes.ts";
 
-/** A line is a poor hint to what belongs together (a blank line, a lone brace) if it occurs on the
- * other side this often, or about as often as the square root of its own side's line count if that
- * is less. */
+/** A line is a poor hint for matching (a blank line, a lone brace) if it occurs this often on
+ * the other side, or about as often as the square root of its own side's line count if that is
+ * less. */
 const MOST_MATCHES = 1024;
-/** How many lines before and after a poor hint are inspected. */
+/** Number of lines before and after a poor hint that are inspected. */
 const WINDOW_LINES = 100;
 /** A poor hint is dropped if the unmatched lines around it are more than this many times the poor
  * hints around it. */
 const UNMATCHED_PER_POOR = 3;
 
-/** How useful it is to compare a line. */
+/** Usefulness of comparing a line. */
 const UNMATCHED = 0;
 const GOOD = 1;
 const POOR = 2;
@@ -22,12 +22,11 @@ export interface CandidateLines {
 }
 
 /** Chooses the lines of a side that are worth comparing, and marks the others as changed. The
- * others are the lines that the other side lacks, and the lines it has very often if they are among
- * such lines. This is git's trade-off: large diffs are found faster, but are not always the
- * shortest.
- * @param start the first line after the common head
- * @param end the line after the last one, before the common tail
- * @param otherCounts how often each class occurs on the whole other side
+ * others are the lines that the other side lacks, and very frequent lines among such lines. This
+ * is git's trade-off: large diffs are found faster, but are not always the shortest.
+ * @param start first line after the common head
+ * @param end line after the last one, before the common tail
+ * @param otherCounts number of occurrences of each class on the whole other side
  * @param sideLines lines of this side, head and tail included */
 export function chooseCandidates(
   side: DiffSide,

@@ -24,14 +24,14 @@ export function trimCommonEnds(old: DiffSide, next: DiffSide, ranges: LineRanges
   return { oldStart, oldEnd, nextStart, nextEnd };
 }
 
-/** How often each class occurs in a range of lines. */
+/** Counts the occurrences of each class in a range of lines. */
 export function countClasses(side: DiffSide, start: number, end: number): Uint32Array {
   const counts = side.counts ?? new Uint32Array(side.classCount);
   for (let i = start; i < end; i++) counts[side.classes[i]!]!++;
   return counts;
 }
 
-/** Makes counts zeros again, if their place is used again. */
+/** Resets counts to zero, if their buffer is reused. */
 export function clearCounts({ counts, classes }: DiffSide, start: number, end: number): void {
   if (counts !== undefined) for (let i = start; i < end; i++) counts[classes[i]!] = 0;
 }

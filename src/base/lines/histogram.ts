@@ -5,10 +5,10 @@ import { markMyers } from "./myers.ts";
 /** A line that occurs more often than this on the old side cannot be an anchor. */
 const MOST_OCCURRENCES = 64;
 
-/** Marks the lines that differ, as git's histogram algorithm does, which `git merge` uses. The
- * anchor is the longest run of equal lines that contains a line as rare as possible on the old
- * side. The lines before and after the anchor are then compared in the same way. Where all common
- * lines are too frequent, Myers' algorithm takes over.
+/** Marks the lines that differ, by git's histogram algorithm, which `git merge` uses. The anchor is
+ * the longest run of equal lines that contains a line as rare as possible on the old side. The
+ * lines before and after the anchor are then compared in the same way. Where all common lines are
+ * too frequent, Myers' algorithm takes over.
  * @param effort the budget; a step is a look at a line */
 export function markHistogram(old: DiffSide, next: DiffSide, ranges: LineRanges, effort: Effort): void {
   new AnchorSearch(old, next, effort).run(ranges);
@@ -19,16 +19,16 @@ class AnchorSearch {
   readonly #old: DiffSide;
   readonly #next: DiffSide;
   readonly #effort: Effort;
-  // For each class, among the old lines of the current range: how often it occurs, and its first
-  // line (-1: none).
+  // For each class, among the old lines of the current range: number of occurrences, and first line
+  // (-1: none).
   readonly #occurrences: Uint32Array;
   readonly #first: Int32Array;
   /** For each old line of the range: the next line of its class, -1 if there is none. */
   readonly #nextEqual: Int32Array;
   #ranges: LineRanges = { oldStart: 0, oldEnd: 0, nextStart: 0, nextEnd: 0 };
 
-  // The best anchor found so far: where it begins, its length in lines, and how often its rarest
-  // line occurs.
+  // The best anchor found so far: its start, its length in lines, and the number of occurrences of
+  // its rarest line.
   #oldAnchor = 0;
   #nextAnchor = 0;
   #length = 0;
@@ -85,7 +85,7 @@ class AnchorSearch {
     }
   }
 
-  /** Looks for a better anchor that contains a given line of the next side.
+  /** Finds a better anchor that contains a given line of the next side.
    * @returns the next line to look at: after every common run that contains this line */
   #anchorAt(line: number): number {
     const { oldEnd, nextEnd } = this.#ranges;
@@ -107,7 +107,7 @@ class AnchorSearch {
       }
       nextLine = Math.max(nextLine, line + end - at);
       this.#offer(start, line - (at - start), end - start, rarity);
-      // Equal lines inside the run belong to the same anchor.
+      // Skips equal lines inside the run, which belong to the same anchor.
       do at = this.#nextEqual[at]!;
       while (at !== -1 && at < end);
     }
@@ -129,7 +129,7 @@ class AnchorSearch {
 
   #offer(oldAnchor: number, nextAnchor: number, length: number, rarity: number): void {
     this.#effort.stepsLeft -= length;
-    // The first anchor, if only one line long, is accepted only if it is rare enough.
+    // A first anchor of one line is accepted only if it is rare enough.
     if (length <= Math.max(this.#length, 1) && rarity >= this.#rarity) return;
     this.#oldAnchor = oldAnchor;
     this.#nextAnchor = nextAnchor;

@@ -9,24 +9,24 @@ const START_OF_FILE_PENALTY = 1;
 const END_OF_FILE_PENALTY = 21;
 const BLANK_LINE_BONUS = 30;
 const BLANK_LINE_BEHIND_PENALTY = 6;
-/** By how the split line is indented relative to the one before: [without, with blank lines
- * around]. */
+/** Penalty by the indentation of the split line relative to the one before: [without, with blank
+ * lines around]. */
 const INDENT_PENALTY = [-4, 10] as const;
 const OUTDENT_PENALTY = [24, 17] as const;
 const DEDENT_PENALTY = [23, 17] as const;
-/** How many points one step of indentation outweighs. */
+/** Points that one step of indentation outweighs. */
 const INDENT_WEIGHT = 60;
 
-/** Deeper indentation counts as this many columns. */
+/** Limit of the columns that indentation counts as. */
 const MAX_INDENT = 200;
-/** More blank lines count as this many. */
+/** Limit of the blank lines that count. */
 const MAX_BLANKS = 20;
 const TAB_COLUMNS = 8;
 /** The indentation of a blank line, and of positions outside the file. */
 const NO_INDENT = -1;
 
-/** How badly a change would read if it began or ended at a line. Scores can be added and
- * compared. */
+/** Score for how badly a change would read if it began or ended at a line. Scores can be added
+ * and compared. */
 export interface SplitScore {
   readonly indent: number;
   readonly penalty: number;
@@ -34,7 +34,7 @@ export interface SplitScore {
 
 /** Scores a group of changed lines by its two ends.
  * @param start its first line
- * @param end the line after its last */
+ * @param end line after its last */
 export function scoreGroup(lines: TextLines, start: number, end: number): SplitScore {
   const first = scoreSplit(lines, start);
   const second = scoreSplit(lines, end);

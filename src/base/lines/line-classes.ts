@@ -9,8 +9,8 @@ export interface DiffSide {
   /** 1 for each line without a counterpart on the other side. Has one entry more than there are
    * lines, always 0. */
   readonly changed: Uint8Array;
-  /** A place for the counts of classes: zeros, `classCount` of them at least, which are zeros again
-   * after the comparison. Without it, one is made. */
+  /** Buffer for the counts of classes: at least `classCount` zeros, which are zeros again after
+   * the comparison. Without it, one is allocated. */
   readonly counts?: Uint32Array;
 }
 
@@ -20,7 +20,7 @@ export interface Effort {
 }
 
 /** Prepares both sides for a comparison: lines become class numbers, none is marked as changed.
- * @param ignoresBlanks whether lines are equal that differ only in blanks */
+ * @param ignoresBlanks whether to ignore whitespace within lines */
 export function makeSides(old: TextLines, next: TextLines, ignoresBlanks = false): [DiffSide, DiffSide] {
   const table = new LineTable(old.count + next.count);
   const oldClasses = table.classify(ignoresBlanks ? withoutBlanks(old) : old);
@@ -35,7 +35,8 @@ export function makeSides(old: TextLines, next: TextLines, ignoresBlanks = false
 /** Bytes of a block of copied lines. */
 const BLOCK_BYTES = 64 * 1024;
 
-/** Different lines for which a table has room at first: a text of millions may have few. */
+/** Initial capacity of a table in lines. A text of millions of lines may have few different
+ * ones. */
 const MIN_LINES = 16;
 const MAX_FIRST_LINES = 64 * 1024;
 
@@ -54,7 +55,7 @@ export class LineTable {
   #blockUsed = 0;
   #blockBytes = 0;
 
-  /** @param lineCount different lines, about
+  /** @param lineCount approximate number of different lines
    * @param copiesLines whether each different line is copied, so that texts need not be kept */
   constructor(lineCount: number, copiesLines = false) {
     const capacity = Math.max(MIN_LINES, Math.min(lineCount, MAX_FIRST_LINES));
@@ -65,12 +66,12 @@ export class LineTable {
     this.#copiesLines = copiesLines;
   }
 
-  /** Bytes that it takes, about. */
+  /** Approximate bytes in memory. */
   get sizeBytes(): number {
     return this.#blockBytes + 4 * this.#slots.length + 12 * this.#hashes.length + 8 * this.#texts.length;
   }
 
-  /** The classes of a text's lines. */
+  /** Finds the classes of a text's lines. */
   classify(lines: TextLines): Int32Array {
     const { bytes, starts } = lines;
     const classes = new Int32Array(lines.count);
@@ -78,7 +79,7 @@ export class LineTable {
     return classes;
   }
 
-  /** The class of one line. */
+  /** Finds the class of one line. */
   classOf(bytes: Uint8Array, start: number, end: number): number {
     let hash = 0x811c9dc5;
     for (let at = start; at < end; at++) hash = Math.imul(hash ^ bytes[at]!, 0x01000193);
@@ -140,12 +141,13 @@ export class LineTable {
   }
 }
 
-/** At least twice as many slots as lines, a power of two. */
+/** Number of slots: a power of two, and at least twice the number of lines. */
 function slotsFor(lineCount: number): number {
   return 1 << (33 - Math.clz32(lineCount | 1));
 }
 
-/** @returns the larger array */
+/** Copies numbers to the beginning of a larger array.
+ * @returns the larger array */
 export function copyInto<Numbers extends Int32Array | Uint32Array>(larger: Numbers, numbers: Numbers): Numbers {
   larger.set(numbers);
   return larger;

@@ -5,13 +5,13 @@ import { markMyers } from "./myers.ts";
 import { slideChanges } from "./slide-changes.ts";
 import { splitLines, type TextLines, trimCommonTail } from "./text-lines.ts";
 
-/** The budget of a comparison: half a second. Real texts need far less: two unrelated texts of
- * 10,000 lines need a third of it. Beyond the budget the result differs from git's, which would
- * continue. */
+/** Default budget of a comparison: half a second. Real texts need far less: two unrelated texts
+ * of 10,000 lines need a third of it. Beyond the budget the result differs from git's, which
+ * would continue. */
 export const MAX_DIFF_STEPS = 20_000_000;
 
-/** Lines of the old text that are replaced by lines of the next one. Counted from 0; one of the two
- * lengths may be 0. */
+/** Lines of the old text, replaced by lines of the next one. Line numbers start at 0; one of the
+ * two lengths may be 0. */
 export interface LineChange {
   readonly oldStart: number;
   readonly oldLines: number;
@@ -19,24 +19,24 @@ export interface LineChange {
   readonly nextLines: number;
 }
 
-/** How two texts are compared. Defaults are those of `git diff`. */
+/** Options for comparing two texts. Defaults are those of `git diff`. */
 export interface LineDiffOptions {
   /** `git diff` and `git blame` use `myers`, `git merge` uses `histogram`. */
   readonly algorithm?: "myers" | "histogram";
   /** Whether changes slide to where blank lines and indentation make them read best. Merges turn
    * this off. */
   readonly indentHeuristic?: boolean;
-  /** Whether the common end of the texts is set aside first. `git blame` and `git diff -U0` do
+  /** Whether the common end of the texts is removed first. `git blame` and `git diff -U0` do
    * this, and then slide changes less far. */
   readonly trimTail?: boolean;
-  /** Whether lines are equal that differ only in blanks, as with `git diff -w`. */
+  /** Whether to ignore whitespace within lines, as `git diff -w` does. */
   readonly ignoresBlanks?: boolean;
-  /** The budget, `MAX_DIFF_STEPS` by default. What is left of it tells what the comparison cost. */
+  /** The budget, `MAX_DIFF_STEPS` by default. Its rest shows the cost of the comparison. */
   readonly effort?: Effort;
 }
 
-/** The changes from one text to another, exactly those that git finds, in order. At least one
- * unchanged line lies between two changes. */
+/** Finds the changes from one text to another, exactly those that git finds, in order. At least
+ * one unchanged line lies between two changes. */
 export function diffLines(old: Uint8Array, next: Uint8Array, options: LineDiffOptions = {}): LineChange[] {
   return diffSplitLines(splitLines(old), splitLines(next), options);
 }
@@ -48,8 +48,8 @@ export function diffSplitLines(old: TextLines, next: TextLines, options: LineDif
   return diffSides(oldSide, nextSide, options);
 }
 
-/** As `diffLines`, for texts whose lines have classes of one numbering.
- * @param old none of its lines is marked as changed, nor of those of `next` */
+/** As `diffLines`, for texts whose lines share one numbering of classes. No line of either side
+ * may be marked as changed before. */
 export function diffSides(oldSide: DiffSide, nextSide: DiffSide, options: LineDiffOptions = {}): LineChange[] {
   const [old, next] = [oldSide.lines, nextSide.lines];
   if (old.count === 0 || next.count === 0) return changeOfAll(old, next);

@@ -9,16 +9,16 @@ import type { DiffSide, Effort } from "./line-classes.ts";
 const LONG_SNAKE_LINES = 20;
 /** Shortcuts are taken only after this many edits. */
 const SHORTCUT_MIN_EDITS = 256;
-/** A path is good if it advanced this many times further than it has edits. */
+/** Factor for a good path: it advanced this many times further than it has edits. */
 const GOOD_PROGRESS = 4;
-/** The search for the middle of a box ends after about the square root of its diagonals, but not
- * before this many edits. */
+/** Lower bound for the edits after which the search for the middle of a box ends: about the
+ * square root of the number of diagonals. */
 const SEARCH_MIN_EDITS = 256;
 
 /** Greater than any line number. */
 const BEYOND = 0x7fffffff;
 
-/** Marks the lines of a range that differ, as git's default algorithm does.
+/** Marks the lines of a range that differ, by git's default algorithm.
  * @param ranges all lines of both sides, or a part that is compared as if it were the whole
  * @param effort the budget; a step is a look at a diagonal */
 export function markMyers(old: DiffSide, next: DiffSide, ranges: LineRanges, effort: Effort): void {
@@ -66,7 +66,8 @@ class EditSearch {
   #backwardMax = 0;
   #sawLongSnake = false;
 
-  // Where the box was divided, and whether its parts must be searched without shortcuts.
+  // The point at which the box was divided, and whether its parts must be searched without
+  // shortcuts.
   #splitX = 0;
   #splitY = 0;
   #lowMinimal = false;
@@ -122,7 +123,7 @@ class EditSearch {
   }
 
   /** Finds a point where paths from both corners meet. Without `minimal`, a point that is good
-   * enough will do. */
+   * enough is accepted. */
   #divide(x0: number, x1: number, y0: number, y1: number, minimal: boolean): void {
     this.#x0 = x0;
     this.#x1 = x1;
@@ -162,8 +163,8 @@ class EditSearch {
     const zero = this.#zero;
     const x1 = this.#x1;
     const y1 = this.#y1;
-    // Next to the outermost diagonals, a sentinel path that reached nothing. At the border of the
-    // box the range shrinks.
+    // Sets a sentinel path that reached nothing next to the outermost diagonals. At the border of
+    // the box the range shrinks.
     if (this.#forwardMin > this.#x0 - y1) forward[--this.#forwardMin - 1 + zero] = -1;
     else this.#forwardMin++;
     if (this.#forwardMax < x1 - this.#y0) forward[++this.#forwardMax + 1 + zero] = -1;
@@ -261,7 +262,7 @@ class EditSearch {
     return true;
   }
 
-  /** Gives up: divides at the point furthest from its corner, x and y added. */
+  /** Gives up: divides at the point furthest from its corner, by the sum of x and y. */
   #takeFurthest(): void {
     let forwardSum = -1;
     let forwardX = -1;

@@ -1,14 +1,14 @@
 import { isNoWorse, scoreGroup, type SplitScore } from "./indent-heuristic.ts";
 import type { DiffSide } from "./line-classes.ts";
 
-/** A group is tried at no more than this many places. */
+/** Limit of the places at which a group is tried. */
 const MAX_PLACES = 100;
 
-/** Moves groups of changed lines of one side to where they read best, as far as equal lines at
- * their ends let them slide, and joins groups that meet. A group that can be beside a change of the
- * other side goes to the last such place. Any other goes where the indent heuristic prefers it, or
- * else down as far as it can.
- * @param side the side whose groups slide
+/** Slides groups of changed lines of one side to the place that reads best, as far as equal lines
+ * at their ends allow, and joins groups that meet. A group that can be beside a change of the
+ * other side goes to the last such place. Any other goes to the place that the indent heuristic
+ * prefers, or else down as far as possible.
+ * @param side side whose groups slide
  * @param other is not changed; each unmarked line has its counterpart on the other side */
 export function slideChanges(side: DiffSide, other: DiffSide, indentHeuristic: boolean): void {
   const group = new ChangedGroup(side);
@@ -45,11 +45,11 @@ function slideGroup(group: ChangedGroup, beside: ChangedGroup, indentHeuristic: 
   }
 }
 
-/** The end at which a group reads best; on a tie the lower one. */
+/** Finds the end at which a group reads best; on a tie the lower one. */
 function bestEnd(side: DiffSide, highestEnd: number, lowestEnd: number, length: number): number {
   let best = -1;
   let bestScore: SplitScore | undefined;
-  // Further up than its own length, a group only repeats the lines below.
+  // Goes up at most by the group's own length: further up, the group only repeats the lines below.
   for (let end = Math.max(highestEnd, lowestEnd - length - 1, lowestEnd - MAX_PLACES); end <= lowestEnd; end++) {
     const score = scoreGroup(side.lines, end - length, end);
     if (bestScore !== undefined && !isNoWorse(score, bestScore)) continue;
@@ -77,7 +77,8 @@ class ChangedGroup {
     return this.start === this.end;
   }
 
-  /** @returns whether there is a next group */
+  /** Moves to the next group.
+   * @returns whether there is one */
   goNext(): boolean {
     if (this.end === this.#classes.length) return false;
     this.start = this.end = this.end + 1;
@@ -85,7 +86,7 @@ class ChangedGroup {
     return true;
   }
 
-  /** To the previous group, which must exist. */
+  /** Moves to the previous group, which must exist. */
   goPrevious(): void {
     this.end = this.start = this.start - 1;
     this.#reachUp();
@@ -111,7 +112,7 @@ class ChangedGroup {
     return true;
   }
 
-  /** The entry after the last line is never marked. */
+  /** Needs no check of the end: the entry after the last line is never marked. */
   #reachDown(): void {
     while (this.#changed[this.end] === 1) this.end++;
   }

@@ -22,14 +22,14 @@ export function splitLines(bytes: Uint8Array): TextLines {
     }
     starts[count] = at;
   };
-  // A plain loop: lines are short, and each call of indexOf costs as much as a look at a hundred
-  // bytes.
+  // Uses a plain loop: lines are short, and each call of indexOf costs as much as a look at a
+  // hundred bytes.
   for (let at = 0; at < bytes.length; at++) if (bytes[at] === LF) end(at + 1);
   if (starts[count] !== bytes.length) end(bytes.length);
   return { bytes, count, starts };
 }
 
-/** The bytes of some lines, not copied.
+/** Takes the bytes of some lines, without copying.
  * @param start the first line
  * @param end the line after the last */
 export function linesBytes(lines: TextLines, start: number, end: number): Uint8Array {
@@ -41,11 +41,11 @@ export function endsInNewline(lines: TextLines, i: number): boolean {
   return lines.bytes[lines.starts[i + 1]! - 1] === LF;
 }
 
-/** What `git diff -w` takes for blank: space, tab, LF and CR.
+/** Whitespace for `git diff -w`: space, tab, LF and CR.
  * @see git's ctype.c: isspace() */
 const BLANKS: ReadonlySet<number> = new Set([SPACE, 0x09, LF, CR]);
 
-/** The same lines with all blanks taken away. */
+/** Copies the lines without their whitespace. */
 export function withoutBlanks({ bytes, count, starts }: TextLines): TextLines {
   const kept = new Uint8Array(bytes.length);
   const keptStarts = new Uint32Array(count + 1);
@@ -57,10 +57,10 @@ export function withoutBlanks({ bytes, count, starts }: TextLines): TextLines {
   return { bytes: kept.subarray(0, end), count, starts: keptStarts };
 }
 
-/** Git compares tails in blocks of this many bytes. */
+/** Size of the blocks in which git compares tails, in bytes. */
 const TAIL_BLOCK_BYTES = 1024;
 
-/** Both texts without most of their common end, which git cuts off before a diff without context
+/** Cuts off most of the common end of both texts, as git does before a diff without context
  * lines (`git diff -U0`, `git blame`). Only whole lines are cut, so line numbers stay. */
 export function trimCommonTail(old: TextLines, next: TextLines): [TextLines, TextLines] {
   const cutBytes = commonTailBytes(old.bytes, next.bytes);
@@ -68,32 +68,32 @@ export function trimCommonTail(old: TextLines, next: TextLines): [TextLines, Tex
   return [linesUpTo(old, old.bytes.length - cutBytes), linesUpTo(next, next.bytes.length - cutBytes)];
 }
 
-/** Bytes of the common tail that `trimCommonTail` cuts off. */
+/** Counts the bytes of the common tail that `trimCommonTail` cuts off. */
 function commonTailBytes(a: Uint8Array, b: Uint8Array): number {
   return wholeLinesOfTail(a, equalTailBytes(a, b, Math.min(a.length, b.length)));
 }
 
-/** How much of a common tail git cuts off.
- * @param common bytes of the tail, as many as there are */
+/** Counts the bytes of a common tail that git cuts off.
+ * @param common bytes of the whole common tail */
 export function wholeLinesOfTail(bytes: Uint8Array, common: number): number {
   const trimmed = common - (common % TAIL_BLOCK_BYTES);
-  // The first line of the cut blocks may begin before them: it stays.
+  // Keeps the first line of the cut blocks, which may begin before them.
   const newline = bytes.subarray(bytes.length - trimmed).indexOf(LF);
   return newline === -1 ? 0 : trimmed - newline - 1;
 }
 
-/** How many bytes two texts share from their beginning. */
+/** Counts the equal bytes at the beginning of two texts. */
 export function equalHeadBytes(a: Uint8Array, b: Uint8Array): number {
   const limit = Math.min(a.length, b.length);
   const [words, others] = [viewOf(a), viewOf(b)];
   let at = 0;
-  // Eight bytes at a time: most of two versions is the same.
+  // Compares eight bytes at a time: most of two versions is the same.
   while (at + 8 <= limit && words.getBigInt64(at) === others.getBigInt64(at)) at += 8;
   while (at < limit && a[at] === b[at]) at++;
   return at;
 }
 
-/** How many bytes two texts share before their end, `limit` at most. */
+/** Counts the equal bytes at the end of two texts, up to `limit`. */
 export function equalTailBytes(a: Uint8Array, b: Uint8Array, limit: number): number {
   const [words, others] = [viewOf(a), viewOf(b)];
   let count = 0;
@@ -107,7 +107,7 @@ function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
-/** The lines that begin before an offset, which is a line's beginning. */
+/** Takes the lines that begin before an offset, which is a line's beginning. */
 export function linesUpTo(lines: TextLines, end: number): TextLines {
   let low = 0;
   let high = lines.count;
@@ -119,7 +119,7 @@ export function linesUpTo(lines: TextLines, end: number): TextLines {
   return { bytes: lines.bytes, starts: lines.starts, count: low };
 }
 
-/** How many bytes git searches for a NUL. */
+/** Number of bytes that git searches for a NUL. */
 const SNIFFED_BYTES = 8_000;
 
 /** Whether git treats a content as binary: it has a NUL near its beginning. */
