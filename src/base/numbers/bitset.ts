@@ -2,7 +2,7 @@ import type { Column } from "../format/kinds.ts";
 
 /** A set of small integers, one bit each: 12.5 KB per 100,000. */
 export class Bitset<N extends number = number> {
-  /** Members are below this. */
+  /** Exclusive upper bound of the members. */
   readonly length: number;
   readonly #words: Uint32Array;
 
@@ -39,7 +39,7 @@ export class Bitset<N extends number = number> {
     for (let i = lastWord * 32; i < end; i++) this.add(i as N);
   }
 
-  /** A copy. */
+  /** Copies the set. */
   clone(): Bitset<N> {
     const copy = new Bitset<N>(this.length);
     copy.#words.set(this.#words);
@@ -51,14 +51,14 @@ export class Bitset<N extends number = number> {
     for (let w = 0; w < other.#words.length; w++) this.#words[w]! |= other.#words[w]!;
   }
 
-  /** The members that are not in `other`; as long as this set. */
+  /** Makes the set of members that are not in `other`; as long as this set. */
   difference(other: Bitset<N>): Bitset<N> {
     const result = new Bitset<N>(this.length);
     for (let w = 0; w < this.#words.length; w++) result.#words[w] = this.#words[w]! & ~(other.#words[w] ?? 0);
     return result;
   }
 
-  /** Number of members. */
+  /** Counts the members. */
   count(): number {
     let count = 0;
     for (let word of this.#words) {
@@ -69,7 +69,7 @@ export class Bitset<N extends number = number> {
     return count;
   }
 
-  /** The highest member below `before`; −1: none. */
+  /** Finds the highest member below `before`; −1: there is none. */
   previous(before: number): N {
     if (before <= 0) return -1 as N;
     let w = (before - 1) >>> 5;
@@ -81,7 +81,7 @@ export class Bitset<N extends number = number> {
     return (w * 32 + 31 - Math.clz32(word)) as N;
   }
 
-  /** The members, ascending. */
+  /** Yields the members, ascending. */
   *[Symbol.iterator](): Generator<N> {
     for (let w = 0; w < this.#words.length; w++) {
       for (let word = this.#words[w]!; word !== 0; word &= word - 1)
@@ -89,12 +89,12 @@ export class Bitset<N extends number = number> {
     }
   }
 
-  /** The members as runs: start and end (exclusive) of each, ascending, flat. */
+  /** Lists the members as runs: start and end (exclusive) of each, ascending, flat. */
   runs(): Column<N> {
     const runs: number[] = [];
     let inside = false;
     for (let w = 0; w < this.#words.length; w++) {
-      // A bit is set where membership differs from the bit before: most words have none.
+      // A set bit marks a change of membership from the bit before: most words have none.
       const word = this.#words[w]!;
       let changes = word ^ ((word << 1) | (inside ? 1 : 0));
       for (; changes !== 0; changes &= changes - 1) {

@@ -1,4 +1,4 @@
-/** A column of unsigned 32-bit integers whose length is not known before. */
+/** A column of unsigned 32-bit integers whose length is not known in advance. */
 export class GrowingColumn {
   #values = new Uint32Array(0);
   #length = 0;
@@ -12,7 +12,7 @@ export class GrowingColumn {
     this.#values[this.#length++] = value;
   }
 
-  /** All values: no more may follow. */
+  /** Returns all values. No value may follow. */
   finish(): Uint32Array<ArrayBuffer> {
     return this.#values.subarray(0, this.#length);
   }

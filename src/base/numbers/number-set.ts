@@ -11,29 +11,31 @@ export class NumberSet {
 
   /** Start and end (exclusive) of each run, ascending, no two runs touching. */
   readonly runs: Column<ObjectNumber>;
-  /** How many members precede each run; made when first asked for. */
+  /** Number of members before each run; made on first use. */
   #before: Uint32Array | null = null;
 
   private constructor(runs: Uint32Array) {
     this.runs = runs;
   }
 
-  /** The numbers from `start` to `end - 1`. */
+  /** Makes the set of the numbers from `start` to `end - 1`. */
   static range(start: ObjectNumber, end: ObjectNumber): NumberSet {
     return start < end ? new NumberSet(Uint32Array.of(start, end)) : NumberSet.EMPTY;
   }
 
-  /** A set of one number. */
+  /** Makes a set of one number. */
   static of(number: ObjectNumber): NumberSet {
     return NumberSet.range(number, number + 1);
   }
 
-  /** @param numbers in any order; repeats are allowed */
+  /** Makes a set of numbers in any order.
+   * @param numbers repeats are allowed */
   static fromUnsorted(numbers: Iterable<ObjectNumber>): NumberSet {
     return NumberSet.fromSorted(Uint32Array.from(numbers).sort());
   }
 
-  /** @param numbers ascending; repeats are allowed
+  /** Makes a set of ascending numbers.
+   * @param numbers repeats are allowed
    * @throws RangeError when a number is lower than the one before it */
   static fromSorted(numbers: Iterable<ObjectNumber>): NumberSet {
     const runs: number[] = [];
@@ -50,7 +52,7 @@ export class NumberSet {
     return new NumberSet(Uint32Array.from(runs));
   }
 
-  /** The members of a bitset. */
+  /** Makes a set of a bitset's members. */
   static fromBitset(bitset: Bitset<ObjectNumber>): NumberSet {
     return new NumberSet(bitset.runs());
   }
@@ -97,11 +99,11 @@ export class NumberSet {
 
   /** Whether `number` is a member. */
   has(number: ObjectNumber): boolean {
-    // With an odd number of boundaries at or below it, the number is inside a run.
+    // A number is inside a run if the count of boundaries at or below it is odd.
     return this.#boundariesTo(number) % 2 === 1;
   }
 
-  /** How many members are lower than `number`, if it is a member; else −1. */
+  /** Number of members lower than `number`, if it is a member; else −1. */
   indexOf(number: ObjectNumber): number {
     const boundaries = this.#boundariesTo(number);
     if (boundaries % 2 === 0) return -1;
@@ -109,7 +111,7 @@ export class NumberSet {
     return this.#countBefore()[r]! + number - this.runs[2 * r]!;
   }
 
-  /** The members from index `from` to `end - 1`. */
+  /** Lists the members from index `from` to `end - 1`. */
   slice(from: number, end: number): Column<ObjectNumber> {
     const numbers = new Uint32Array(Math.max(0, end - from));
     const before = this.#countBefore();
@@ -126,7 +128,7 @@ export class NumberSet {
     return numbers;
   }
 
-  /** The members from `start` to `end - 1`. */
+  /** Makes the set of the members from `start` to `end - 1`. */
   within(start: ObjectNumber, end: ObjectNumber): NumberSet {
     const from = this.#boundariesTo(start);
     const to = this.#boundariesTo(end - 1);
@@ -136,7 +138,7 @@ export class NumberSet {
     return start < end ? new NumberSet(Uint32Array.from(runs)) : NumberSet.EMPTY;
   }
 
-  /** How many boundaries of runs are at or below a number. */
+  /** Counts the boundaries of runs at or below a number. */
   #boundariesTo(number: ObjectNumber): number {
     let low = 0;
     let high = this.runs.length;
@@ -157,22 +159,22 @@ export class NumberSet {
     return this.#before;
   }
 
-  /** Members of either set. */
+  /** Makes the set of the members of either set. */
   union(other: NumberSet): NumberSet {
     return NumberSet.#combine(this.runs, other.runs, (here, there) => here || there);
   }
 
-  /** Members of this set that are not in the other. */
+  /** Makes the set of this set's members that are not in the other. */
   difference(other: NumberSet): NumberSet {
     return NumberSet.#combine(this.runs, other.runs, (here, there) => here && !there);
   }
 
-  /** Members of both sets. */
+  /** Makes the set of the members of both sets. */
   intersection(other: NumberSet): NumberSet {
     return NumberSet.#combine(this.runs, other.runs, (here, there) => here && there);
   }
 
-  /** The members, ascending. */
+  /** Lists the members, ascending. */
   toArray(): Column<ObjectNumber> {
     const numbers = new Uint32Array(this.size);
     let n = 0;
@@ -222,10 +224,11 @@ function corrupt(): GitError {
   return new GitError("storage-failed", { key: "commits", reason: "a number set is corrupt" });
 }
 
-/** Up to this many keys, a sort of floats that hold key and index is faster than a radix sort. */
+/** Number of keys up to which a sort of floats that hold key and index is faster than a radix
+ * sort. */
 const FEW = 2_048;
 
-/** The indices of keys in ascending order of the keys; equal ones stay in order. */
+/** Sorts the indices of keys by the keys, ascending; equal keys stay in order. */
 export function sortIndices(keys: Uint32Array): Uint32Array {
   const { length } = keys;
   if (length <= FEW) {
@@ -249,8 +252,8 @@ export function sortIndices(keys: Uint32Array): Uint32Array {
   return order;
 }
 
-/** Runs work that is divided into steps to its end. A generator yields where a slice of it may end,
- * so that other requests run in between. */
+/** Runs work that is divided into steps to its end. The generator yields where a time slice may
+ * end, so that other requests run in between. */
 export function finishAtOnce<T>(steps: Generator<void, T>): T {
   for (;;) {
     const step = steps.next();
