@@ -1,23 +1,23 @@
 import { pause } from "./time-slice.ts";
 
-/** Items that follow each other within this time (ms) come from several clients: one that waits for
+/** Time within which successive items come from several clients, in ms: a client that waits for
  * each response takes longer. */
 const SEVERAL_WITHIN_MS = 4;
 
-/** How long to wait for others (ms): requests sent at the same time arrive one by one, and gathered
- * items would otherwise be processed before the rest arrive. */
+/** Time to wait for further items, in ms. Requests sent at the same time arrive one by one;
+ * without the wait, the first would be processed before the rest arrive. */
 const OTHERS_COME_WITHIN_MS = 2;
 
-/** How long after a shared run another one is likely (ms). */
+/** Time after a shared run within which another one is likely, in ms. */
 const SEVERAL_AGAIN_MS = 1_000;
 
 /** A mutex by name: tasks of the same name run one after the other, in order of arrival. */
 export class KeyedMutex {
-  /** By name, a promise that ends with the last waiting task. */
+  /** Promises by name, each of which ends with the last waiting task. */
   readonly #ends = new Map<string, Promise<void>>();
   /** Gathered items that wait for the lock, by name. */
   readonly #gathered = new Map<string, unknown[]>();
-  /** When an item was last gathered, and when several last ran together (ms since 1970). */
+  /** Times of the last gathered item, and of the last run with several items (ms since 1970). */
   #cameMs = -Infinity;
   #sharedMs = -Infinity;
 
@@ -55,7 +55,7 @@ export class KeyedMutex {
     });
   }
 
-  /** Whether more items are likely to arrive at the same time as this one. */
+  /** Whether more items are likely to arrive together with this one. */
   #areSeveral(nowMs: number): boolean {
     const beforeMs = this.#cameMs;
     this.#cameMs = nowMs;

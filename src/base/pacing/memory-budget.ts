@@ -3,16 +3,16 @@ import { BUSY_WAIT_MS, COMMON_MEMORY_BYTES, LARGE_MEMORY_BYTES } from "../format
 
 const MIB = 1024 * 1024;
 
-/** After this many milliseconds without renewal, the holder of memory counts as dead: the platform
+/** Duration of a lease, in ms. A holder that does not renew counts as dead, because the platform
  * may end it without notice. Longer than a client or the store may keep a request waiting. */
 const LEASE_MS = 120_000;
 
-/** When a client should retry that found all memory taken. */
+/** Time after which a client should retry that found all memory taken, in ms. */
 const RETRY_AFTER_MS = 30_000;
 
 /** A reservation of memory. */
 export interface Lease {
-  /** Restarts the lease: its holder is alive. An expired lease stays lost. */
+  /** Restarts the lease, as a sign that the holder is alive. An expired lease stays lost. */
   renew(): void;
   /** Returns the memory. Further calls do nothing. */
   free(): void;
@@ -32,19 +32,20 @@ interface Waiter {
 }
 
 /** The memory of an isolate, for requests that need more than the common amount. All objects of the
- * isolate and all requests of its Worker share 128 MB. If that is exceeded, all of them are ended;
- * so a request waits when no memory is free.
+ * isolate and all requests of its Worker share 128 MB. The platform ends all of them if that is
+ * exceeded, so a request waits when no memory is free.
  *
  * There are two parts. The *common* one is given out by bytes. The *large* one goes to one holder
- * at a time: a push whose index outgrows the usual size, or that holds large contents; or a request
- * that resolves a large object.
+ * at a time: a push whose index outgrows the usual size, or that holds large contents; or a
+ * request that resolves a large object.
  *
- * Nobody waits forever, and there are no deadlocks: the holder of the large part waits for no
- * memory, and a holder of common memory waits only for the large part. Caches make way for both. */
+ * Waits are bounded, and there are no deadlocks: the holder of the large part waits for no
+ * memory, and a holder of common memory waits only for the large part. Caches make way for
+ * both. */
 export class MemoryBudget {
   readonly #commonBytes: number;
   readonly #largeBytes: number;
-  /** Bytes and end of each lease. */
+  /** Bytes and expiry of each lease. */
   readonly #common = new Map<Lease, { readonly bytes: number; endMs: number }>();
   readonly #large = new Map<Lease, { readonly bytes: number; endMs: number }>();
   readonly #waiting: Waiter[] = [];
@@ -57,7 +58,7 @@ export class MemoryBudget {
     this.#largeBytes = largeBytes;
   }
 
-  /** Bytes given out. */
+  /** Bytes of common memory in use. */
   get takenBytes(): number {
     return sum(this.#common) + sum(this.#large);
   }
@@ -69,7 +70,7 @@ export class MemoryBudget {
     return bytes;
   }
 
-  /** The most that was given out at once. */
+  /** Peak of the bytes in use. */
   get peakBytes(): number {
     return this.#peakBytes;
   }
@@ -79,7 +80,7 @@ export class MemoryBudget {
     return dropDead(this.#large) > 0;
   }
 
-  /** Whether somebody waits for the large part. */
+  /** Whether a request waits for the large part. */
   get isLargeWanted(): boolean {
     return this.#waitingForLarge.length > 0;
   }
@@ -93,7 +94,7 @@ export class MemoryBudget {
   }
 
   /** Takes common memory if it is free now.
-   * @returns null: it is not */
+   * @returns null: it is not free */
   tryTake(bytes: number): Lease | null {
     if (dropDead(this.#common) + bytes > this.#commonBytes) return null;
     return this.#give(this.#common, this.#waiting, bytes, this.#commonBytes);
@@ -105,8 +106,8 @@ export class MemoryBudget {
     return this.#take(this.#large, this.#waitingForLarge, this.#largeBytes, this.#largeBytes, waitMs);
   }
 
-  /** Registers a cache that must shrink when memory is given out.
-   * @returns removes it */
+  /** Registers a cache that must shrink when memory is needed.
+   * @returns a function that removes it */
   keep(spare: Spare): () => void {
     this.#spares.add(spare);
     return () => this.#spares.delete(spare);
@@ -183,7 +184,7 @@ function sum(given: ReadonlyMap<Lease, { readonly bytes: number }>): number {
 }
 
 /** Removes expired leases.
- * @returns bytes that are still given out */
+ * @returns bytes that are still in use */
 function dropDead(given: Map<Lease, { readonly bytes: number; readonly endMs: number }>): number {
   for (const [lease, { endMs }] of given) if (endMs <= Date.now()) given.delete(lease);
   return sum(given);

@@ -1,19 +1,19 @@
 import { GitError } from "../format/errors.ts";
 import { MIN_BODY_BYTES, BODY_WAIT_MS } from "../format/limits.ts";
 
-/** Bytes of the largest read: bodies arrive in pieces of about 4 KiB, and one read for each would
+/** Size of the largest read: bodies arrive in pieces of about 4 KiB, and one read for each would
  * cost more than processing it. */
 const READ_BYTES = 256 * 1024;
 
-/** After a read faster than this (ms) the next one is larger; after one slower than the other, it
- * is the smallest. */
+/** Durations of a read, in ms: after a faster one than the first, the next read is larger; after
+ * a slower one than the second, it is the smallest. */
 const FAST_READ_MS = 100;
 const SLOW_READ_MS = 1_000;
 
 /** Reads a body piece by piece, in larger pieces the faster it arrives, and gives up on a client
- * that keeps the server waiting. Only the time spent in reads counts, not the server's own work.
- * Buffers are filled completely, so the many pieces of a slow body take no more memory than their
- * bytes. */
+ * that keeps the server waiting. Only the time spent in reads counts, not the server's own
+ * work. Buffers are filled completely, so the many pieces of a slow body take no more memory
+ * than their bytes. */
 export class PacedBody {
   readonly #reader: ReadableStreamBYOBReader;
   readonly #smallestBytes: number;
@@ -21,11 +21,11 @@ export class PacedBody {
   readonly #pace: ArrivalPace;
   readonly #waitMs: number;
 
-  /** @param body a byte stream, as the body of every request is
-   * @param minBytes called after each `BODY_WAIT_MS` of waiting; returns how many bytes must have
-   * arrived in that time
-   * @param smallestBytes of the first read, and of one after a slow one
-   * @param waitMs for the bytes of a read */
+  /** @param body a byte stream, as every request's body is
+   * @param minBytes called after each `BODY_WAIT_MS` of waiting; returns the number of bytes
+   *   that must have arrived in that time
+   * @param smallestBytes size of the first read, and of a read after a slow one
+   * @param waitMs time limit for the bytes of a read */
   constructor(
     body: ReadableStream<Uint8Array>,
     minBytes: () => number = () => 0,
@@ -55,7 +55,7 @@ export class PacedBody {
     return value;
   }
 
-  /** Gives up the rest of the body. */
+  /** Cancels the rest of the body. */
   cancel(reason?: unknown): Promise<void> {
     return this.#reader.cancel(reason);
   }
@@ -76,24 +76,24 @@ export class PacedBody {
   }
 }
 
-/** Whether what a client sends keeps a pace: so many bytes in each `BODY_WAIT_MS` of waiting for
- * it. */
+/** Checks that a client's bytes keep a pace: a minimum in each `BODY_WAIT_MS` of waiting. */
 export class ArrivalPace {
   readonly #what: string;
   readonly #minBytes: () => number;
-  /** Since the last check: milliseconds spent waiting, and bytes that came. */
+  /** Milliseconds of waiting, and bytes received, since the last check. */
   #waitedMs = 0;
   #broughtBytes = 0;
 
-  /** @param what the noun for the message
-   * @param minBytes called after each `BODY_WAIT_MS`; returns how many bytes must have come */
+  /** @param what noun for the message
+   * @param minBytes called after each `BODY_WAIT_MS`; returns the number of bytes that must
+   *   have arrived */
   constructor(what: string, minBytes: () => number) {
     this.#what = what;
     this.#minBytes = minBytes;
   }
 
-  /** Counts a wait, and what it brought.
-   * @throws GitError "timeout" when that was too little */
+  /** Counts a wait, and the bytes that it brought.
+   * @throws GitError "timeout" when the bytes were too few */
   count(tookMs: number, sizeBytes: number): void {
     this.#waitedMs += tookMs;
     this.#broughtBytes += sizeBytes;
@@ -108,19 +108,19 @@ export class ArrivalPace {
   }
 }
 
-/** A client that sends nothing for so long (ms) waits for its answer. */
+/** Silence after which a client is taken to wait for its answer, in ms. */
 const SILENCE_MS = 2_000;
 
-/** Reads what nobody has read of a request's body, once its answer is known: a client that still
- * sends may not read the answer. A body that began to be read, that is larger than the limit or
- * does not say its length, or that does not come, is left as it is.
- * @param largestBytes of a body that is read */
+/** Reads and discards the unread body of a request whose answer is known: a client that is still
+ * sending may not read the answer. A body is left alone if reading had begun, if it is larger than
+ * the limit or of unknown length, or if it does not arrive.
+ * @param largestBytes limit of a body that is read */
 export async function readRest({ body, headers }: Request, largestBytes: number): Promise<void> {
   if (body === null || body.locked || Number(headers.get("Content-Length") ?? Infinity) > largestBytes) return;
   const rest = new PacedBody(body, () => 0, MIN_BODY_BYTES, SILENCE_MS);
   try {
     while ((await rest.read()) !== null);
   } catch {
-    // The answer is what counts.
+    // Ignores the failure, because only the answer matters.
   }
 }

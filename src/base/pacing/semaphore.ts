@@ -1,17 +1,18 @@
-/** A permit that was given out. */
+/** A permit of a semaphore. */
 export interface Permit {
-  /** Restarts its lease: its holder is alive. A permit whose lease is over stays lost. */
+  /** Restarts the permit's lease, as a sign that the holder is alive. A permit whose lease has
+   * expired stays lost. */
   renew(): void;
-  /** Returns it. Further calls do nothing. */
+  /** Returns the permit. Further calls do nothing. */
   release(): void;
 }
 
 /** A number of permits, given out in the order of requests. A permit counts as returned when its
- * lease is over: the platform may end a request without letting it clean up. */
+ * lease expires: the platform may end a request without letting it clean up. */
 export class Semaphore {
   readonly #count: number;
   readonly #leaseMs: number;
-  /** End of each lease. */
+  /** Expiry of each permit's lease. */
   readonly #taken = new Map<Permit, number>();
   readonly #waiting: (() => void)[] = [];
 
@@ -21,13 +22,13 @@ export class Semaphore {
     this.#leaseMs = leaseMs;
   }
 
-  /** Whether somebody has a permit. */
+  /** Whether any permit is taken. */
   get isTaken(): boolean {
     this.#dropLost();
     return this.#taken.size > 0;
   }
 
-  /** Whether somebody waits for a permit. */
+  /** Whether a request waits for a permit. */
   get isWanted(): boolean {
     return this.#waiting.length > 0;
   }

@@ -1,9 +1,9 @@
-/** After this many milliseconds of work other requests run: the repository's object has one thread
+/** Milliseconds of work after which other requests run: the repository's object has one thread
  * for all of them. */
 const SLICE_MS = 10;
 
-/** After this many steps they run whatever the clock says: in the deployed runtime it stands still
- * while code runs. */
+/** Steps after which other requests run whatever the clock shows: in the deployed runtime it
+ * stands still while code runs. */
 const SLICE_STEPS = 256;
 
 /** Divides long work into slices, between which other requests run. */
@@ -11,8 +11,8 @@ export class TimeSlice {
   #endMs = Date.now() + SLICE_MS;
   #steps = 0;
 
-  /** Must be called between steps of less than a millisecond. It costs almost nothing while the
-   * slice lasts. */
+  /** Lets other requests run at the end of a slice. Must be called between steps of less than a
+   * millisecond. Costs almost nothing within a slice. */
   async pause(): Promise<void> {
     if (++this.#steps < SLICE_STEPS && Date.now() < this.#endMs) return;
     await pause();
@@ -22,8 +22,8 @@ export class TimeSlice {
 }
 
 /** Runs work that is divided into steps to its end, in slices between which other requests run.
- * @param goesOn whether the result would still be of use
- * @returns null: it would not */
+ * @param goesOn whether the result is still needed
+ * @returns null: the result is no longer needed */
 export async function finishInSlices<T>(
   steps: Generator<void, T>,
   goesOn: () => boolean,
@@ -40,8 +40,8 @@ export async function finishInSlices<T>(
 
 /** Lets other requests run: the object has one thread, so long work must be done in slices of about
  * 10 ms.
- * @param ms the shortest pause; 0: others run, and the work goes on. A timer of 0 ms takes some 4
- * ms after a slice */
+ * @param ms shortest pause; 0: other requests run, and the work continues at once. A timer of
+ *   0 ms would take some 4 ms */
 export function pause(ms = 0): Promise<void> {
   return new Promise((resolve) => {
     if (ms === 0) setImmediate(resolve);

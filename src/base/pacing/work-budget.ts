@@ -1,16 +1,15 @@
 import { pause } from "./time-slice.ts";
 
-/** After this many steps of about 20 µs other requests run: the repository's object has one thread
+/** Steps of about 20 µs after which other requests run: the repository's object has one thread
  * for all of them. */
 const STEPS_PER_TURN = 256;
 
-/** However little was done, a call ends after this many milliseconds, since its client waits. Only
- * a slow store, or a machine that others keep busy, lets it come to that. */
+/** Time limit of a call in ms, however little was done, since its client waits. Only a slow
+ * store, or a machine that is busy with other work, reaches it. */
 const LONGEST_MS = 20_000;
 
-/** How much one request may have the object do. It counts steps, not time: the runtime's clock
- * stands still while code runs, and what a call achieves must not depend on what else the machine
- * does. */
+/** Limits the work of one request. Counts steps, not time: the runtime's clock stands still
+ * while code runs, and the result of a call must not depend on the machine's other work. */
 export class WorkBudget {
   readonly #limit: number;
   readonly #endMs = Date.now() + LONGEST_MS;
@@ -27,13 +26,13 @@ export class WorkBudget {
     return this.#done >= this.#limit || Date.now() >= this.#endMs;
   }
 
-  /** Steps that may still be done. */
+  /** Steps that are left. */
   get left(): number {
     return Math.max(0, this.#limit - this.#done);
   }
 
-  /** Must be called with each small step of the work: lets other requests run now and then.
-   * @param steps how many steps the call counts for */
+  /** Counts a small step of the work, and lets other requests run now and then.
+   * @param steps number of steps that the call counts for */
   async step(steps = 1): Promise<void> {
     this.#done += steps;
     if (this.#done - this.#pausedAt < STEPS_PER_TURN) return;
@@ -42,10 +41,10 @@ export class WorkBudget {
   }
 }
 
-/** Bytes of a stored object that are undeltified in the time of a step. */
+/** Bytes of a stored object that are undeltified in the time of one step. */
 const OBJECT_BYTES_PER_STEP = 8_192;
 
-/** What reading an object counts for. */
+/** Cost in steps of reading an object. */
 export function stepsToRead(sizeBytes: number): number {
   return 1 + Math.floor(sizeBytes / OBJECT_BYTES_PER_STEP);
 }
