@@ -15,21 +15,21 @@ CREATE TABLE IF NOT EXISTS events (
 ) WITHOUT ROWID;
 `;
 
-/** How many events are kept, and how long. */
+/** Limits of the kept events: number and age. */
 const MAX_EVENTS = 10_000;
 const EVENT_LIFE_MS = 30 * 24 * 60 * 60_000;
 
-/** Something other than a push that happened to a repository. */
+/** An event of the repository other than a push. */
 export interface OtherEvent extends EventId {
   readonly timeMs: number;
-  /** Byte string; null: unknown. */
+  /** The name of the caller, byte string; null: unknown. */
   readonly who: string | null;
   readonly type: string;
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** Events that no push tells of: table `events`. Pushes are events as the reflog has them, so that
- * a push writes no further row. */
+/** Events other than pushes: table `events`. Pushes are read from the reflog, so that a push
+ * writes no further row. */
 export class EventTable {
   readonly #sql: Sql;
 
@@ -37,8 +37,7 @@ export class EventTable {
     this.#sql = sql;
   }
 
-  /** Records an event, and drops two that are too old or too many, if there are such; must run in a
-   * transaction. */
+  /** Records an event, and drops up to two that exceed the limits; must run in a transaction. */
   add({ push, timeMs, who, type, data }: Omit<OtherEvent, "other">): void {
     this.#sql.exec(TABLE);
     const other = (this.newest()?.other ?? 0) + 1;
@@ -59,7 +58,7 @@ export class EventTable {
     );
   }
 
-  /** The next events after a place, in order. */
+  /** Lists the next events after a position, in order. */
   after({ push, other }: EventId, limit: number): OtherEvent[] {
     if (!this.#exists) return [];
     const query = `SELECT push, other, time_ms AS timeMs, who, type, data FROM events
@@ -68,20 +67,20 @@ export class EventTable {
     return rows.map((row) => ({ ...row, data: JSON.parse(row.data) as Record<string, unknown> }));
   }
 
-  /** The place of the newest event; null: there was none. */
+  /** Position of the newest event; null: there is none. */
   newest(): EventId | null {
     return this.#end("DESC");
   }
 
-  /** The place of the newest event before a time; null: none is kept. Reads a row for each that
-   * came after it. */
+  /** Position of the newest event before a time; null: none is kept. Reads a row for each later
+   * event. */
   newestBefore(timeMs: number): EventId | null {
     if (!this.#exists) return null;
     const query = "SELECT push, other FROM events WHERE time_ms < ? ORDER BY push DESC, other DESC LIMIT 1";
     return this.#sql.exec<{ push: number; other: number }>(query, timeMs).toArray()[0] ?? null;
   }
 
-  /** The place of the oldest event that is kept. */
+  /** Position of the oldest kept event. */
   oldest(): EventId | null {
     return this.#end("ASC");
   }

@@ -3,7 +3,7 @@ import { checkDatabase, noteVersion } from "../sql/database-version.ts";
 import { tableExists } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
 
-/** Created when somebody first listens. */
+/** Created with the first listener. */
 const TABLES = `
 CREATE TABLE IF NOT EXISTS owner (
   id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -23,14 +23,14 @@ CREATE TABLE IF NOT EXISTS owner_events (
 CREATE UNIQUE INDEX IF NOT EXISTS told_once ON owner_events(repository, push, other);
 `;
 
-/** The newest shape of the tables of an owner, those of webhooks included. */
+/** Newest schema of an owner's tables, those of webhooks included. */
 const SCHEMA_VERSION = 1;
 
-/** How many events are kept, and how long. */
+/** Limits of the kept events: number and age. */
 const MAX_EVENTS = 10_000;
 const EVENT_LIFE_MS = 30 * 24 * 60 * 60_000;
 
-/** A log that somebody listens to. */
+/** An owner's log, which begins with the first listener. */
 export interface OwnerLogRecord {
   readonly sinceMs: number | null;
   readonly heardMs: number;
@@ -39,26 +39,26 @@ export interface OwnerLogRecord {
   readonly visited: string | null;
 }
 
-/** An event as it was told. */
+/** An event as its repository reported it. */
 interface NewOwnerEvent {
-  /** Id of its repository. */
+  /** Id of the event's repository. */
   readonly repository: string;
-  /** Its place in the log of that. */
+  /** The event's position in that repository's log. */
   readonly place: EventId;
   readonly timeMs: number;
-  /** JSON. */
+  /** The event as JSON. */
   readonly event: string;
 }
 
 /** A kept event. */
 interface StoredOwnerEvent {
-  /** Counts up from one event to the next. */
+  /** Number that grows from one event to the next. */
   readonly number: number;
   readonly event: string;
 }
 
-/** The events of an owner's repositories: tables `owner` and `owner_events`. What writes must run
- * in a transaction. */
+/** The events of an owner's repositories: tables `owner` and `owner_events`. Writing methods
+ * must run in a transaction. */
 export class OwnerEventTable {
   readonly #sql: Sql;
 
@@ -68,14 +68,14 @@ export class OwnerEventTable {
     this.#sql = sql;
   }
 
-  /** The log; null: nobody has ever listened. */
+  /** Reads the log's record; null: there was never a listener. */
   read(): OwnerLogRecord | null {
     if (!tableExists(this.#sql, "owner")) return null;
     const query = "SELECT since_ms AS sinceMs, heard_ms AS heardMs, first, visited FROM owner";
     return this.#sql.exec<Record<keyof OwnerLogRecord, never>>(query).toArray()[0] ?? null;
   }
 
-  /** Begins the log, or changes what is known of it. */
+  /** Begins the log, or changes its record. */
   put({ sinceMs, heardMs, first, visited }: OwnerLogRecord): void {
     this.#sql.exec(TABLES);
     noteVersion(this.#sql, SCHEMA_VERSION);
@@ -88,9 +88,8 @@ export class OwnerEventTable {
     );
   }
 
-  /** Adds an event to the log, which must have begun, and drops two that are too old or too many,
-   * if there are such.
-   * @returns whether it was not there already */
+  /** Adds an event to the log, which must have begun, and drops up to two that exceed the limits.
+   * @returns whether the event was new */
   add({ repository, place: { push, other }, timeMs, event }: NewOwnerEvent): boolean {
     const added = this.#sql.exec<{ number: number }>(
       `INSERT OR IGNORE INTO owner_events (number, repository, push, other, time_ms, event)
@@ -113,24 +112,24 @@ export class OwnerEventTable {
     return true;
   }
 
-  /** The next events after a number, in order. */
+  /** Lists the next events after a number, in order. */
   after(number: number, limit: number): StoredOwnerEvent[] {
     if (!tableExists(this.#sql, "owner_events")) return [];
     const query = "SELECT number, event FROM owner_events WHERE number > ? ORDER BY number LIMIT ?";
     return this.#sql.exec<Record<keyof StoredOwnerEvent, never>>(query, number, limit).toArray();
   }
 
-  /** The number of the newest event; null: there is none. */
+  /** Number of the newest event; null: there is none. */
   last(): number | null {
     return this.#end("max");
   }
 
-  /** The number of the newest event; if there is none, the one before the first that will be. */
+  /** Number of the newest event; without events, the number before the first one to come. */
   newest(): number {
     return this.last() ?? this.oldest() - 1;
   }
 
-  /** The number of the oldest event that is kept; if there is none, of the first that will be. */
+  /** Number of the oldest kept event; without events, the number of the first one to come. */
   oldest(): number {
     return this.#end("min") ?? this.read()?.first ?? 1;
   }

@@ -27,8 +27,8 @@ export class StatusTable {
     this.#sql = sql;
   }
 
-  /** Enters a status, in place of the commit's former one in the context, and drops the oldest of
-   * too many; must run in a transaction. */
+  /** Stores a status, replacing the commit's former one in the context, and drops the oldest
+   * above the limit; must run in a transaction. */
   put(oid: Oid, { context, timeMs, who, state, description, url }: StoredStatus): void {
     this.#sql.exec(TABLE);
     this.#sql.exec("DELETE FROM statuses WHERE oid = ? AND context = ?", oid, context);
@@ -48,7 +48,7 @@ export class StatusTable {
     this.#sql.exec("DELETE FROM statuses WHERE id <= ?", id - MAX_STATUSES);
   }
 
-  /** A commit's statuses, by context. */
+  /** Lists a commit's statuses, by context. */
   of(oid: Oid): StoredStatus[] {
     if (!tableExists(this.#sql, "statuses")) return [];
     const query =

@@ -28,58 +28,57 @@ CREATE TABLE IF NOT EXISTS deliveries (
 CREATE INDEX IF NOT EXISTS delivered ON deliveries(webhook, id);
 `;
 
-/** The id of the deployment's queue, which has a row among the webhooks: it is told of events as
- * they are, in an order and from a place of its own. */
+/** Id of the row for the deployment's queue, which is stored like a webhook: events are
+ * delivered to it unchanged, with a position of its own. */
 export const QUEUE_ID = "queue";
 
-/** The id of the log of a repository's owner, which has a row as well, while somebody listens to
- * it: `url` is the owner's name. */
+/** Id of the row for the log of the repository's owner, which is stored like a webhook while it
+ * has listeners: `url` is the owner's name. */
 export const OWNER_ID = "owner";
 
 /** The progress of a webhook that has not failed. */
 export const READY = { dueMs: 0, failures: 0, failingMs: null, disabled: null };
 
-/** Whether one who is told is the queue or an owner's log, which nobody made and no list shows. */
+/** Whether a subscriber is the queue or an owner's log, which nobody created and no list shows. */
 export function isInner({ id }: Pick<Webhook, "id">): boolean {
   return id === QUEUE_ID || id === OWNER_ID;
 }
 
 type Row = Record<string, string | number | null>;
 
-/** The webhooks of a repository or an owner, and what was sent to them: tables `webhooks` and
- * `deliveries`. What writes must run in a transaction. */
+/** The webhooks of a repository or an owner, and their deliveries: tables `webhooks` and
+ * `deliveries`. Writing methods must run in a transaction. */
 export class WebhookTable {
   readonly #sql: Sql;
-  /** Whether something is sent to any; null: not known. Every push asks. */
+  /** Cached result of `isAnyActive`, which every push needs; null: unknown. */
   #isAnyActive: boolean | null = null;
 
   constructor(sql: Sql) {
     this.#sql = sql;
   }
 
-  /** All webhooks, the oldest first. */
+  /** Lists all webhooks, oldest first. */
   all(): Webhook[] {
     return this.subscribers().filter((one) => !isInner(one));
   }
 
-  /** All who are told of events: webhooks, the queue, and the owner's log, as far as there are
-   * such. */
+  /** Lists all receivers of events: webhooks, the queue, and the owner's log, if they exist. */
   subscribers(): Webhook[] {
     if (!tableExists(this.#sql, "webhooks")) return [];
     return this.#sql.exec<Row>("SELECT * FROM webhooks ORDER BY created_ms, id").toArray().map(toWebhook);
   }
 
-  /** One of the subscribers; null: there is none. */
+  /** Finds a subscriber; null: there is none with this id. */
   find(id: string): Webhook | null {
     return this.subscribers().find((one) => one.id === id) ?? null;
   }
 
-  /** Whether something is sent to any. */
+  /** Whether any subscriber is active. */
   isAnyActive(): boolean {
     return (this.#isAnyActive ??= this.subscribers().some(({ disabled }) => disabled === null));
   }
 
-  /** Enters or replaces a webhook. */
+  /** Stores or replaces a webhook. */
   put(webhook: Webhook): void {
     this.#isAnyActive = null;
     this.#sql.exec(TABLES);
@@ -105,14 +104,14 @@ export class WebhookTable {
     );
   }
 
-  /** Removes a webhook and what was sent to it. */
+  /** Removes a webhook and its deliveries. */
   remove(id: string): void {
     this.#isAnyActive = null;
     this.#sql.exec("DELETE FROM webhooks WHERE id = ?", id);
     this.#sql.exec("DELETE FROM deliveries WHERE webhook = ?", id);
   }
 
-  /** Keeps an attempt, in place of the oldest when there are many.
+  /** Stores a delivery attempt, replacing the oldest above the limit.
    * @returns its id */
   addDelivery(webhook: string, record: DeliveryRecord): number {
     const insert = "INSERT INTO deliveries (webhook, record) VALUES (?, ?) RETURNING id";
@@ -125,7 +124,7 @@ export class WebhookTable {
     return id;
   }
 
-  /** The kept attempts, the newest first. */
+  /** Lists the kept attempts, newest first. */
   deliveries(webhook: string): Delivery[] {
     if (!tableExists(this.#sql, "deliveries")) return [];
     const query = "SELECT id, record FROM deliveries WHERE webhook = ? ORDER BY id DESC";
