@@ -12,7 +12,7 @@ CREATE TABLE IF NOT EXISTS pins (
 ) WITHOUT ROWID;
 `;
 
-/** Characters of keys in a row. They are ASCII. */
+/** Characters of keys in a row; keys are ASCII. */
 const PART_CHARS = BLOB_MAX_BYTES / 2;
 
 interface Pin {
@@ -20,9 +20,9 @@ interface Pin {
   readonly keys: ReadonlySet<string>;
 }
 
-/** Which R2 objects of this repository others of its family need: table `pins`. None of them is
- * deleted while it is pinned, even when this repository is. All of it is in memory once it was
- * read. */
+/** R2 objects of this repository that other repositories of the family need: table `pins`. A
+ * pinned object is not deleted, even when this repository is. After the first read, the whole
+ * table is in memory. */
 export class PinTable {
   readonly #sql: Sql;
   #known: Map<string, Pin> | null = null;
@@ -31,12 +31,12 @@ export class PinTable {
     this.#sql = sql;
   }
 
-  /** Forgets what is in memory: it may differ from what is stored. */
+  /** Clears the cache, which may differ from the table. */
   forget(): void {
     this.#known = null;
   }
 
-  /** Whether anyone needs an R2 object. */
+  /** Whether any repository needs an R2 object. */
   has(key: string): boolean {
     for (const { keys } of this.#all().values()) if (keys.has(key)) return true;
     return false;
@@ -47,15 +47,15 @@ export class PinTable {
     return this.#all().size === 0;
   }
 
-  /** What one repository needs. */
+  /** Keys that one repository needs. */
   of(holder: string): ReadonlySet<string> {
     return this.#all().get(holder)?.keys ?? new Set();
   }
 
-  /** Sets what one repository needs; must run in a transaction.
-   * @param keys none: it needs nothing any more
-   * @returns the keys that it had pinned and has not any more; null: a request with a higher
-   * version came before, and nothing has changed */
+  /** Sets the keys that one repository needs; must run in a transaction.
+   * @param keys empty: the repository no longer needs any
+   * @returns the keys that are no longer pinned by it; null: a request with a higher version
+   *   came before, and nothing has changed */
   set(holder: string, version: number, keys: ReadonlySet<string>): string[] | null {
     const before = this.#all().get(holder);
     if (before !== undefined && version < before.version) return null;
@@ -100,8 +100,8 @@ function inParts(keys: ReadonlySet<string>): string[][] {
   return parts;
 }
 
-/** Which objects came from others of the family: column `repository.shared`. They do not count
- * against a quota. */
+/** Objects that came from other repositories of the family: column `repository.shared`. They do
+ * not count against a quota. */
 export class SharedObjects {
   readonly #sql: Sql;
   #numbers: NumberSet | null = null;
@@ -110,7 +110,7 @@ export class SharedObjects {
     this.#sql = sql;
   }
 
-  /** Their numbers. */
+  /** Numbers of these objects. */
   get numbers(): NumberSet {
     if (this.#numbers !== null) return this.#numbers;
     const { shared } = this.#sql.exec<{ shared: ArrayBuffer | null }>("SELECT shared FROM repository").one();

@@ -1,53 +1,54 @@
-// A fork takes over its parent's tables row by row: rows are pages of many objects, so they are
+// Copies the tables of a fork's parent row by row. The rows are pages of many objects, so there are
 // few.
 import { tableExists } from "../sql/schema.ts";
 import type { Sql, SqlValue } from "../sql/sql.ts";
 
-/** What a fork takes over whole. Everything else is found anew, or belongs to the parent alone.
- * Chunks come first: a push that arrives between two parts adds objects without a chunk, which the
- * fork's refs do not reach, and never a chunk that nobody has pinned. */
+/** Tables that a fork copies whole. Everything else is computed anew, or belongs to the parent
+ * alone. Chunks come first: a push that arrives between two parts adds objects without a chunk,
+ * which the fork's refs do not reach, and never a chunk that is not pinned. */
 const COPIED = [
   "hot_chunks",
   "sealed_chunks",
   "object_chunks",
   "object_ids",
-  // After the rows that it is about, which may be staged in between.
+  // Copied after the rows that it concerns, which may be staged in between.
   "staged",
   "pruned",
   "commits",
   "reintroductions",
   "authored",
   "path_filters",
-  // After what names them: a call may add some in between.
+  // Copied after the tables that refer to it: a call may add rows in between.
   "authors",
   "vetted_blobs",
-  // Made with the first LFS object or pointer file.
+  // Created with the first LFS object or pointer file.
   "lfs_objects",
   "lfs_pointers",
   "lfs_scan",
-  // Made with the fork.
+  // Created with the fork.
   "lfs_withheld",
 ] as const;
 
-/** Bytes of a part, unless a single row has more: a call between objects has a limit. */
+/** Size limit of a part in bytes, unless a single row is larger, because a call between objects
+ * is limited. */
 const PART_BYTES = 8 * 1024 * 1024;
 
-/** Where a part begins. */
+/** The position of a part. */
 export interface CopyPlace {
   /** Index of the table. */
   readonly table: number;
-  /** Rows of it that came before. */
+  /** Number of rows of the table before the part. */
   readonly row: number;
 }
 
 /** Some rows of the tables, in order. */
 export interface CopyPart {
   readonly rows: readonly { readonly table: number; readonly values: readonly SqlValue[] }[];
-  /** Where the next part begins; null: this is the last. */
+  /** Position of the next part; null: this is the last. */
   readonly next: CopyPlace | null;
 }
 
-/** The beginning of the first table. */
+/** Position of the first part. */
 export const FIRST_PLACE: CopyPlace = { table: 0, row: 0 };
 
 /** Reads a part of the tables. */
@@ -57,11 +58,11 @@ export function readPart(sql: Sql, { table, row }: CopyPlace): CopyPart {
   for (let at = table; at < COPIED.length; at++) {
     if (!tableExists(sql, COPIED[at]!)) continue;
     let skipped = at === table ? row : 0;
-    // In the order of the primary key, since no other index could answer it.
+    // Reads in the order of the primary key, since no other index could answer this query.
     const cursor = sql.exec(`SELECT * FROM ${COPIED[at]!} LIMIT -1 OFFSET ?`, skipped).raw();
     let isFull = false;
     for (const values of cursor) {
-      // The cursor is read to its end, because a half-read one would keep its statement open.
+      // Reads the cursor to its end: a half-read one would keep its statement open.
       if (isFull) continue;
       const size = sizeOf(values);
       if (bytes > 0 && bytes + size > PART_BYTES) isFull = true;
@@ -76,7 +77,7 @@ export function readPart(sql: Sql, { table, row }: CopyPlace): CopyPart {
   return { rows, next: null };
 }
 
-/** Writes a part into empty tables, all of which must be there; must run in a transaction. */
+/** Writes a part into empty tables, all of which must exist; must run in a transaction. */
 export function writePart(sql: Sql, { rows }: CopyPart): void {
   for (const { table, values } of rows) {
     const marks = values.map(() => "?").join(", ");
