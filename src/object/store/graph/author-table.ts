@@ -25,9 +25,9 @@ export interface AuthoredCommit {
   readonly zone: number;
 }
 
-/** A record of table `authors`: name and email, each with its length before it. */
+/** A record of table `authors`: name and email, each after its length. */
 interface NumberedAuthor extends Author {
-  /** The author's id: they are counted from 1. */
+  /** The author's id, counted from 1. */
   readonly number: number;
 }
 
@@ -37,24 +37,24 @@ interface AuthoredRecord extends Omit<AuthoredCommit, "author"> {
   readonly author: number;
 }
 
-/** Bytes of an integer in a record, at most. */
+/** Upper bound of an integer's bytes in a record. */
 const INTEGER_BYTES = 10;
 
 /** Marks a node that is not a commit. */
 const NO_COMMIT = 0xffffffff;
 
-/** Author and author time of each commit: tables `authors` and `authored`, pages of many each. In
- * memory they are arrays by the commit's position in the graph, loaded on first use and kept as
- * long as the graph: 16 bytes a commit. Pushed commits are entered a little later by a job; whoever
- * counts must first enter the missing ones. */
+/** Author and author time of each commit: tables `authors` and `authored`, pages of many each.
+ * In memory they are arrays by the commit's position in the graph, loaded on first use and kept
+ * as long as the graph: 16 bytes a commit. A job enters pushed commits a little later, so a
+ * caller that counts must first enter the missing ones. */
 export class AuthorTable {
   readonly #graph: CommitGraph;
   readonly #named: RecordPages<NumberedAuthor>;
   readonly #authored: RecordPages<AuthoredRecord>;
-  /** By id, and the reverse, by `toKey`. */
+  /** Authors by id, and ids by `toKey`. */
   readonly #authors: (Author | undefined)[] = [];
   readonly #idOf = new Map<string, number>();
-  /** By position: the author's id; 0: not entered yet. */
+  /** Author ids by position; 0: not entered yet. */
   #ids = new Uint32Array(0);
   #times = new Float64Array(0);
   #zones = new Int32Array(0);
@@ -71,7 +71,7 @@ export class AuthorTable {
     return this.#authored.lastNumber();
   }
 
-  /** Object numbers of the nodes that are not entered yet, ascending. */
+  /** Lists the numbers of the nodes that are not entered yet, ascending. */
   missing(): Column<ObjectNumber> {
     this.#load();
     const numbers: ObjectNumber[] = [];
@@ -79,8 +79,8 @@ export class AuthorTable {
     return Uint32Array.from(numbers).sort();
   }
 
-  /** Enters commits. Needs no transaction: authors without commits do no harm, and commits that are
-   * lost are entered again.
+  /** Enters commits. Needs no transaction: authors without commits do no harm, and lost commits are
+   * entered again.
    * @param commits ascending by number */
   add(commits: readonly AuthoredCommit[]): void {
     this.#load();
@@ -100,7 +100,7 @@ export class AuthorTable {
     for (const record of records) this.#enter(record);
   }
 
-  /** Removes commits that are pruned, from the database only. */
+  /** Removes pruned commits, from the database only. */
   remove(numbers: NumberSet): void {
     this.#authored.remove(numbers);
   }
@@ -110,8 +110,7 @@ export class AuthorTable {
     for (const number of numbers) this.#enter({ number, author: NO_COMMIT, time: 0, zone: 0 });
   }
 
-  /** The author's id, a small number, for the commit at a position; 0 for a node that is not a
-   * commit. */
+  /** Author id of the commit at a position, a small number; 0: the node is not a commit. */
   id(position: GraphPosition): number {
     const id = this.#ids[position]!;
     return id === NO_COMMIT ? 0 : id;
@@ -127,19 +126,19 @@ export class AuthorTable {
     return this.#zones[position]!;
   }
 
-  /** The author with an id. */
+  /** Finds the author with an id. */
   author(id: number): Author {
     return this.#authors[id]!;
   }
 
-  /** One more than the highest id. */
+  /** Exclusive upper bound of the ids. */
   get end(): number {
     return this.#authors.length;
   }
 
   #load(): void {
     this.#reserve();
-    // Another table of the same database may have entered some.
+    // Reads authors that another table of the same database has entered.
     const added = NumberSet.range(Math.max(this.#authors.length, 1), this.#named.lastNumber() + 1);
     for (const author of this.#named.read(added)) this.#know(author);
     if (this.#isLoaded) return;
@@ -209,7 +208,7 @@ export function openAuthored(sql: Sql): RecordPages<AuthoredRecord> {
   });
 }
 
-/** Identities contain no line feed. */
+/** Joins name and email with a line feed, which identities do not contain. */
 function toKey({ name, email }: Author): string {
   return `${name}\n${email}`;
 }

@@ -4,9 +4,9 @@
 // scan, without stack, heap or recursion. Positions are valid for one life only; stored rows use
 // object numbers.
 //
-// What is known of a node lies in rows. The nodes that were read are the first, by number, as they
-// are stored: nothing is hashed nor moved for them. Those appended since have the row of their
-// position, and a hash table.
+// The data of a node is in rows. The nodes that were read have the first rows, by number, as they
+// are stored, so that nothing is hashed or moved for them. Nodes that were appended later have the
+// row of their position, and are found by a hash table.
 import type { Column } from "../../../base/format/kinds.ts";
 import type { GraphPosition, ObjectNumber } from "../../../base/numbers/kinds.ts";
 import { Bitset } from "../../../base/numbers/bitset.ts";
@@ -20,25 +20,26 @@ import type { Sql } from "../sql/sql.ts";
 /** A set of positions. */
 export type PositionSet = Bitset<GraphPosition>;
 
-/** 2^32 by the golden ratio: the products of consecutive numbers lie far from each other. */
+/** 2^32 divided by the golden ratio: the products of consecutive numbers lie far from each
+ * other. */
 const HASH_FACTOR = 0x9e3779b1;
 
-/** Nodes of which each takes less than a microsecond or two. */
+/** Nodes per step; each takes a microsecond or two. */
 const NODES_PER_STEP = 512;
 
 /** The graph; the file's header explains positions. */
 export class CommitGraph {
   #length = 0;
-  /** By row. */
+  /** Columns by row. */
   #numbers: Column<ObjectNumber> = new Uint32Array(0);
   #trees: Column<ObjectNumber> = new Uint32Array(0);
   #times: Float64Array = new Float64Array(0);
-  /** Of the nodes that were read: the row at each position, the position of each row, and the rows
-   * by number. Never changed, so copies of the graph share them. */
+  /** Index of the nodes that were read: the row at each position, the position of each row, and
+   * the rows by number. Never changed, so copies of the graph share them. */
   #rows: Uint32Array = new Uint32Array(0);
   #positions: Column<GraphPosition> = new Uint32Array(0);
   #sorted = new SortedNumbers(new Uint32Array(0), 0);
-  /** By position. */
+  /** Columns by position. */
   #generations = new Uint32Array(0);
   /** The parents of position p are `#parents[#parentStarts[p]]` to `#parents[#parentStarts[p + 1] -
    * 1]`. */
@@ -47,8 +48,8 @@ export class CommitGraph {
   /** Hash table of the appended nodes by number, with open addressing: position + 1, or 0 if free.
    * At most half full. */
   #slots = new Uint32Array(8);
-  /** Of the hash function. Partly random, so that nobody can choose numbers that meet in one
-   * slot. */
+  /** Factor of the hash function. Partly random, so that nobody can choose numbers that collide
+   * in one slot. */
   #factor = HASH_FACTOR ^ (crypto.getRandomValues(new Uint16Array(1))[0]! & ~1);
 
   /** Reads the whole graph. */
@@ -80,7 +81,7 @@ export class CommitGraph {
     return arrays.reduce((sum, array) => sum + array.byteLength, 0);
   }
 
-  /** The position of an object number; −1 when it is not a node. */
+  /** Finds the position of an object number; −1: it is not a node. */
   position(number: ObjectNumber): GraphPosition {
     const row = this.#sorted.find(this.#numbers, number);
     return row >= 0 ? this.#positions[row]! : this.#slots[this.#slot(number)]! - 1;
@@ -91,7 +92,7 @@ export class CommitGraph {
     return this.#numbers[this.#row(position)]!;
   }
 
-  /** The number of the root tree; 0: none. */
+  /** Number of the root tree; 0: none. */
   tree(position: GraphPosition): ObjectNumber {
     return this.#trees[this.#row(position)]!;
   }
@@ -117,7 +118,7 @@ export class CommitGraph {
     return start === this.#parentStarts[position + 1] ? -1 : this.#parents[start]!;
   }
 
-  /** The object numbers at some positions, in any order. */
+  /** Collects the object numbers at some positions, in any order. */
   numbers(positions: Iterable<GraphPosition>): NumberSet {
     return NumberSet.fromUnsorted(Uint32Array.from(positions, (position) => this.number(position)));
   }
@@ -130,7 +131,7 @@ export class CommitGraph {
     finishAtOnce(this.appendInSteps(nodes));
   }
 
-  /** The same, in steps: nothing else may be appended meanwhile. */
+  /** As `append`, in steps. Nothing else may be appended meanwhile. */
   *appendInSteps(nodes: readonly NewNode[]): Generator<void> {
     const before = this.#length;
     this.#reserve(
@@ -152,12 +153,12 @@ export class CommitGraph {
   /** Removes the nodes from position `length` on, to undo a failed append. Nodes that were read
    * stay. */
   truncate(length: GraphPosition): void {
-    // Nodes are removed in reverse order of insertion, so that no probe sequence is broken.
+    // Removes nodes in reverse order of insertion, so that no probe sequence is broken.
     for (let p = this.#length - 1; p >= length; p--) this.#slots[this.#slot(this.#numbers[p]!)] = 0;
     this.#length = length;
   }
 
-  /** The nodes at `positions` and all their ancestors.
+  /** Finds the nodes at `positions` and all their ancestors.
    * @param cut nodes whose parents are ignored, as in a shallow clone */
   ancestors(positions: Iterable<GraphPosition>, cut: PositionSet | null = null): PositionSet {
     const reached = new Bitset<GraphPosition>(this.#length);
@@ -188,7 +189,7 @@ export class CommitGraph {
     return yield* openNodes(sql).prepare(yield* this.#storedFrom(from, introduced));
   }
 
-  /** The nodes from position `from` on, by number. */
+  /** Yields the nodes from position `from` on, by number. */
   *#storedFrom(from: GraphPosition, introduced: readonly NumberSet[]): Generator<void, StoredNode[]> {
     const nodes: StoredNode[] = [];
     for (let p = from; p < this.#length; p++) {
@@ -205,7 +206,7 @@ export class CommitGraph {
     return nodes.toSorted((a, b) => a.number - b.number);
   }
 
-  /** A graph of its own with the same nodes: what is appended to it is not seen here. */
+  /** Copies the graph. Later changes of the copy do not affect this one. */
   copy(): CommitGraph {
     const copy = new CommitGraph();
     copy.adopt(this);
@@ -219,8 +220,8 @@ export class CommitGraph {
     return copy;
   }
 
-  /** Takes over another graph's nodes: a copy of this one, with more. The other must not be used
-   * any more. */
+  /** Takes over the nodes of another graph, which is a copy of this one with more nodes. The
+   * other must not be used any more. */
   adopt(other: CommitGraph): void {
     this.#length = other.#length;
     this.#numbers = other.#numbers;
@@ -245,7 +246,7 @@ export class CommitGraph {
     }
   }
 
-  /** The row of the node at a position. */
+  /** Finds the row of the node at a position. */
   #row(position: GraphPosition): number {
     return position < this.#rows.length ? this.#rows[position]! : position;
   }
@@ -257,7 +258,7 @@ export class CommitGraph {
     this.#times = times;
     this.#sorted = new SortedNumbers(numbers, length);
     this.#sort(generations);
-    // As much room as the columns have.
+    // Allocates as much room as the columns have.
     this.#generations = new Uint32Array(numbers.length);
     this.#parentStarts = new Uint32Array(numbers.length + 1);
     this.#parents = new Uint32Array(parents.length);
@@ -268,8 +269,9 @@ export class CommitGraph {
     this.#length = length;
   }
 
-  /** Gives the rows positions by generation: parents come before children. No generation is above
-   * the number of nodes, since a node has an ancestor of each one below its own. */
+  /** Assigns positions to rows by generation, so that parents come before children. No
+   * generation is above the number of nodes, since a node has an ancestor of each lower
+   * generation. */
   #sort(generations: Uint32Array): void {
     const { length } = generations;
     const next = new Uint32Array(length + 2);
@@ -298,8 +300,8 @@ export class CommitGraph {
     this.#length = position + 1;
   }
 
-  /** Notes the parents of the node at a position, and its generation.
-   * @param from its parents are `parents` from this index to before `until` */
+  /** Sets the parents of the node at a position, and its generation.
+   * @param from index in `parents` of its first parent; `until`: index after the last */
   #setParents(
     position: GraphPosition,
     parents: { readonly [index: number]: ObjectNumber },
@@ -321,9 +323,9 @@ export class CommitGraph {
     this.#parentStarts[position + 1] = end;
   }
 
-  /** The slot of `number`, or the free slot where it belongs. Each push's commits are consecutive
-   * numbers: by their lowest bits, those of two pushes could lie on each other, and whoever looks
-   * for one would step over all of the other's. */
+  /** Finds the slot of `number`, or the free slot where it belongs. A multiplicative hash is
+   * needed: a push's commits have consecutive numbers, so with the lowest bits as hash, the
+   * slots of two pushes could overlap, and a search in one would step over all of the other's. */
   #slot(number: ObjectNumber): number {
     const mask = this.#slots.length - 1;
     let slot = Math.imul(number, this.#factor) >>> Math.clz32(mask);
@@ -331,7 +333,7 @@ export class CommitGraph {
     return slot;
   }
 
-  /** Grows the arrays for this many nodes and parents in all. */
+  /** Grows the arrays to this total of nodes and parents. */
   #reserve(nodes: number, parents: number): void {
     if (nodes > this.#numbers.length) {
       const capacity = this.#length === 0 ? nodes : Math.max(nodes, this.#length * 2);

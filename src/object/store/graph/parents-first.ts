@@ -3,20 +3,21 @@ import type { ObjectNumber } from "../../../base/numbers/kinds.ts";
 
 /** A node to append. */
 export interface NewNode {
-  /** Its object number. */
+  /** Object number. */
   readonly number: ObjectNumber;
-  /** Object numbers: a commit's parents in order, or a tag's target if it is a commit or tag, else
+  /** Object numbers: a commit's parents in order; a tag's target if it is a commit or tag, else
    * none. */
   readonly parents: readonly ObjectNumber[];
-  /** Number of the root tree, for a tag of a tree that tree; 0: none. */
+  /** Number of the root tree, or of a tag's target tree; 0: none. */
   readonly tree: ObjectNumber;
   /** Commit or tag time, seconds. */
   readonly time: number;
 }
 
-/** Kahn's algorithm over the nodes of one push, ignoring parents outside of it. Depth first: one
- * line of history is finished before the next begins, and the heaviest of the lines that begin at
- * a node comes last. So a walk in this order has few lines open at a time. Yields now and then. */
+/** Sorts the nodes of one push by Kahn's algorithm, ignoring parents outside of the push. Depth
+ * first: one line of history is finished before the next begins, and the heaviest of the lines
+ * that begin at a node comes last. So a walk in this order has few lines open at a time. Yields
+ * now and then. */
 export function* sortParentsFirst(nodes: readonly NewNode[]): Generator<void, NewNode[]> {
   const indexes = new Map(nodes.map((node, i) => [node.number, i]));
   yield;
@@ -37,7 +38,7 @@ export function* sortParentsFirst(nodes: readonly NewNode[]): Generator<void, Ne
     const sorted = new Set(some);
     throw inconsistent(nodes.find((_, i) => !sorted.has(i))!.number, "is its own ancestor");
   }
-  /** Number of nodes that follow each; a merge's are shared among its parents. */
+  /** Number of nodes that follow each node; a merge's are shared among its parents. */
   const weights = new Float64Array(nodes.length).fill(1);
   for (const i of some.toReversed()) {
     for (const child of children[i]!) weights[i]! += weights[child]! / waitsFor[child]!;
@@ -48,8 +49,8 @@ export function* sortParentsFirst(nodes: readonly NewNode[]): Generator<void, Ne
   return walkFromRoots(children, waitsFor).map((i) => nodes[i]!);
 }
 
-/** Sorts nodes so that each follows all that it waits for; nodes of a cycle are left out.
- * @param waitsFor how many nodes each waits for */
+/** Sorts nodes so that each follows all nodes that it waits for; nodes of a cycle are left out.
+ * @param waitsFor for each node, the number of nodes that it waits for */
 function walkFromRoots(children: readonly (readonly number[])[], waitsFor: Uint32Array): number[] {
   const left = waitsFor.slice();
   const sorted: number[] = [];
@@ -64,7 +65,7 @@ function walkFromRoots(children: readonly (readonly number[])[], waitsFor: Uint3
   return sorted;
 }
 
-/** The failure of a node that cannot be. */
+/** Makes the error for an impossible node. */
 export function inconsistent(number: ObjectNumber, reason: string): GitError {
   return new GitError("storage-failed", { key: "commits", reason: `node ${number} ${reason}` });
 }

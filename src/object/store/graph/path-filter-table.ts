@@ -10,32 +10,31 @@ import type { CommitGraph } from "./commit-graph.ts";
 export interface StoredFilter {
   /** Object number of the node. */
   readonly number: ObjectNumber;
-  /** Of a node that is not a commit, one that rules out no path. */
+  /** The filter; for a node that is not a commit, one that rules out no path. */
   readonly filter: PathFilter;
 }
 
-/** Bytes of a record but for its filter, at most. */
+/** Upper bound of a record's bytes without its filter. */
 const RECORD_BYTES = 8;
 
-/** Bytes of filters in memory, some 800,000 commits'. Those beyond it are as if they were not
- * there: the history is found by its trees. */
+/** Limit of the filters in memory in bytes, some 800,000 commits'. Filters beyond it count as
+ * missing: history is then found by reading trees. */
 const MAX_HELD_BYTES = 16 * 1024 * 1024;
 
-/** Bytes in front of each filter in memory: the number of its paths, little-endian. */
+/** Bytes before each filter in memory: its number of paths, little-endian. */
 const COUNT_BYTES = 2;
 
 /** Filters of the paths that each commit changes: table `path_filters`. In memory they are one
- * array, with a place for each position in the graph, loaded on first use and kept as long as the
- * graph: some 25 bytes a commit. A job makes the filters of pushed commits; without one a commit's
- * trees must be read. */
+ * array, with an offset for each position in the graph, loaded on first use and kept as long as
+ * the graph: some 25 bytes a commit. A job makes the filters of pushed commits; without a
+ * filter, a commit's trees must be read. */
 export class PathFilterTable {
   readonly #graph: CommitGraph;
   readonly #pages: RecordPages<StoredFilter>;
-  /** One filter after another. */
+  /** Filters, one after another. */
   #held = new Uint8Array(0);
   #heldBytes = 0;
-  /** By position: where the filter is; 0: there is no filter, or it is not
-   * held. */
+  /** Offsets of the filters by position; 0: there is no filter, or it is not held. */
   #places = new Uint32Array(0);
   #isLoaded = false;
   /** null: not read yet. */
@@ -51,7 +50,7 @@ export class PathFilterTable {
     return (this.#lastNumber ??= this.#pages.lastNumber());
   }
 
-  /** Object numbers of the nodes without a filter, ascending. */
+  /** Lists the numbers of the nodes without a filter, ascending. */
   missing(): Column<ObjectNumber> {
     const filtered = new Set<ObjectNumber>();
     for (const { number } of this.#pages.all()) filtered.add(number);
@@ -63,7 +62,7 @@ export class PathFilterTable {
     return Uint32Array.from(numbers).sort();
   }
 
-  /** Stores filters. Needs no transaction: those that are lost are made again.
+  /** Stores filters. Needs no transaction: lost ones are made again.
    * @param filters ascending by number */
   add(filters: readonly StoredFilter[]): void {
     this.#pages.write(filters);
@@ -71,8 +70,8 @@ export class PathFilterTable {
     if (this.#isLoaded) for (const filter of filters) this.#hold(filter);
   }
 
-  /** Stored filters of higher numbers than `after`, ascending: `most` of them, or all that are
-   * left. */
+  /** Reads stored filters with higher numbers than `after`, ascending: `most` of them, or all
+   * that are left. */
   next(after: ObjectNumber, most: number): StoredFilter[] {
     const filters: StoredFilter[] = [];
     for (const filter of this.#pages.read(NumberSet.range(after + 1, this.#pages.lastNumber() + 1))) {
@@ -81,13 +80,13 @@ export class PathFilterTable {
     return filters;
   }
 
-  /** Removes the filters of commits that are pruned, from the database only. */
+  /** Removes the filters of pruned commits, from the database only. */
   remove(numbers: NumberSet): void {
     this.#pages.remove(numbers);
     this.#lastNumber = null;
   }
 
-  /** Removes all filters, also unreadable ones, from the database only. */
+  /** Removes all filters, including unreadable ones, from the database only. */
   clear(): void {
     this.#pages.clear();
     this.#lastNumber = null;
@@ -99,7 +98,8 @@ export class PathFilterTable {
     return (this.#places[position] ?? 0) !== 0;
   }
 
-  /** Whether a commit is known to have the same at a path as its first parent; a root: nothing.
+  /** Whether a commit is known to have the same entry at a path as its first parent, or, for a
+   * root, no entry.
    * @param hashes of the path: `hashPath` */
   rulesOut(position: GraphPosition, hashes: Uint32Array): boolean {
     if (!this.#isLoaded) this.#load();

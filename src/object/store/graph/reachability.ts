@@ -1,4 +1,4 @@
-// Which objects are reachable from a set of commits, without walking trees. An object's introducers
+// Finds the objects reachable from a set of commits, without walking trees. An object's introducers
 // are the nodes that reach it while none of their parents does. It is reachable from X exactly when
 // an introducer is X or an ancestor of X. Nearly all objects have one introducer; further ones (a
 // revert, a merge, two branches with the same file) are rows of `reintroductions`.
@@ -24,16 +24,16 @@ const PAIR_BYTES = 2 * INTEGER_CELL_BYTES;
 const REINTRODUCE = `INSERT INTO reintroductions (object, node) ${WITH_ROWS}
   SELECT ${integerCell(PAIR_BYTES, 0)}, ${integerCell(PAIR_BYTES, INTEGER_CELL_BYTES)} FROM row`;
 
-/** More than any table has. */
+/** Greater than any table's number of rows. */
 const MOST_ROWS = 2 ** 40;
 
-/** Further introducers, object by object. */
+/** Selects further introducers, object by object. */
 const FURTHER = `${WITH_ROWS} SELECT object, node FROM row CROSS JOIN reintroductions ON ${inRange("object")} ORDER BY 1`;
 
-/** As many of them as ?3, in no order. */
+/** Selects up to ?3 of them, in no order. */
 const SOME_FURTHER = `${WITH_ROWS} SELECT object, node FROM row CROSS JOIN reintroductions ON ${inRange("object")} LIMIT ?3`;
 
-/** An object and a further introducer of it; by their numbers. */
+/** An object and a further introducer of it, by their numbers. */
 export interface Reintroduction {
   readonly object: ObjectNumber;
   readonly introducer: ObjectNumber;
@@ -66,8 +66,8 @@ export class Reachability {
     if (count > 0) this.#sql.exec(REINTRODUCE, cells.subarray(0, count * PAIR_BYTES), count);
   }
 
-  /** Makes further introducers the first ones, whose nodes are removed; 0: the object is
-   * unreachable from now on. */
+  /** Replaces removed first introducers by further ones; 0: the object is unreachable from now
+   * on. */
   promote(successors: readonly Reintroduction[]): void {
     this.#objects.setIntroducers(new Map(successors.map(({ object, introducer }) => [object, introducer])));
     for (const { object, introducer } of successors) {
@@ -75,13 +75,13 @@ export class Reachability {
     }
   }
 
-  /** The objects reachable from `wanted` and not from `had`, both closed under parents, as from
-   * `CommitGraph.ancestors`. */
+  /** Finds the objects reachable from `wanted` and not from `had`. Both sets are closed under
+   * parents, as from `CommitGraph.ancestors`. */
   between(wanted: PositionSet, had: PositionSet): NumberSet {
     const sent = wanted.difference(had);
     const isSent = (introducer: ObjectNumber): boolean => sent.has(this.#graph.position(introducer));
     const isHad = (introducer: ObjectNumber): boolean => had.has(this.#graph.position(introducer));
-    // A clone asks for nearly every node: reading what the others introduced is less work then.
+    // Reads the complement if most nodes are sent, as in a clone: there is less of it.
     if (sent.count() * 2 <= this.#graph.length) {
       const candidates = this.introducedBy(sent);
       // A client without any node has no object by another introducer.
@@ -92,13 +92,13 @@ export class Reachability {
     const all: PositionSet = new Bitset(this.#graph.length);
     all.addRange(0, this.#graph.length);
     const byOthers = this.introducedBy(all.difference(sent));
-    // What no other node introduced is sent. The rest is sent only if a wanted node also introduced
-    // it and no node that the client has did.
+    // An object that no other node introduced is sent. Any other is sent only if a wanted node also
+    // introduced it, and no node that the client has did.
     const shared = this.#findSeveral(byOthers, (introducers) => introducers.some(isSent) && !introducers.some(isHad));
     return introduced.difference(byOthers).union(shared);
   }
 
-  /** Those of `objects` that are reachable from `had`, which is closed under parents. */
+  /** Finds those of `objects` that are reachable from `had`, which is closed under parents. */
   within(objects: NumberSet, had: PositionSet): NumberSet {
     const { number, introducer } = this.#objects.locate(objects);
     const isHad = (introducer: ObjectNumber): boolean => had.has(this.#graph.position(introducer));
@@ -109,7 +109,7 @@ export class Reachability {
     );
   }
 
-  /** The objects introduced by the nodes at these positions. */
+  /** Finds the objects introduced by the nodes at these positions. */
   introducedBy(positions: PositionSet): NumberSet {
     const introduced = new Bitset<ObjectNumber>(this.#objects.lastNumber() + 1);
     for (const node of openNodes(this.#sql).read(this.#graph.numbers(positions))) {
@@ -119,13 +119,14 @@ export class Reachability {
     return NumberSet.fromBitset(introduced);
   }
 
-  /** Those of `objects` with more than one introducer, for whose introducers `holds` is true. */
+  /** Finds those of `objects` with more than one introducer for whose introducers `holds` is
+   * true. */
   #findSeveral(objects: NumberSet, holds: (introducers: readonly ObjectNumber[]) => boolean): NumberSet {
     const several = this.severalIntroducers(objects);
     return NumberSet.fromSorted([...several].filter(([, nodes]) => holds(nodes)).map(([object]) => object));
   }
 
-  /** Those of `objects` with more than one introducer, ascending, and their introducers'
+  /** Finds those of `objects` with more than one introducer, ascending, and their introducers'
    * numbers. */
   severalIntroducers(objects: NumberSet): Map<ObjectNumber, ObjectNumber[]> {
     const several = new Map<ObjectNumber, ObjectNumber[]>();
@@ -144,9 +145,9 @@ export class Reachability {
     return several;
   }
 
-  /** The introducers of some objects but for the first of each, in no order.
+  /** Lists the introducers of some objects except the first of each, in no order.
    * @param objects at most `PACKED_ROWS`
-   * @param limit of pairs
+   * @param limit limit of the pairs
    * @returns null: there are more */
   furtherIntroducers(objects: NumberSet, limit: number): (readonly [ObjectNumber, introducer: ObjectNumber])[] | null {
     const pairs: (readonly [ObjectNumber, ObjectNumber])[] = [];

@@ -1,22 +1,22 @@
 import type { Column } from "../../../base/format/kinds.ts";
 import type { ObjectNumber } from "../../../base/numbers/kinds.ts";
 
-/** Numbers in a bucket, on average. */
+/** Average number of numbers in a bucket. */
 const BUCKET_NUMBERS = 8;
 
-/** Finds numbers in an ascending column. Those that are equal but for their lowest bits are a
- * bucket, which is searched by halving: wherever the numbers lie, few steps lead to one, and
- * neighbours lie together in memory. */
+/** Finds numbers in an ascending column. Numbers that differ only in their lowest bits form a
+ * bucket, in which a binary search runs. So few steps lead to any number, however the numbers
+ * are distributed, and neighbours lie together in memory. */
 export class SortedNumbers {
   readonly #first: ObjectNumber;
   readonly #last: ObjectNumber;
-  /** How many bits are left out. */
+  /** Number of low bits that are dropped. */
   readonly #shift: number;
-  /** The row of each bucket's first number, and where the last one ends. */
+  /** The row of each bucket's first number, and the end of the last bucket. */
   readonly #starts: Uint32Array;
 
   /** @param numbers ascending
-   * @param length how many of them there are */
+   * @param length number of used entries */
   constructor(numbers: Column<ObjectNumber>, length: number) {
     this.#first = numbers[0] ?? 1;
     this.#last = length === 0 ? 0 : numbers[length - 1]!;
@@ -37,7 +37,7 @@ export class SortedNumbers {
     return this.#starts.byteLength;
   }
 
-  /** The row of a number; −1: it is not among them.
+  /** Finds the row of a number; −1: it is not in the column.
    * @param numbers the column, or a copy */
   find(numbers: Column<ObjectNumber>, number: ObjectNumber): number {
     if (number < this.#first || number > this.#last) return -1;
