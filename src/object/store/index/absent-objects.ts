@@ -3,9 +3,9 @@ import type { ObjectNumber } from "../../../base/numbers/kinds.ts";
 import { NumberSet } from "../../../base/numbers/number-set.ts";
 import { BLOB_MAX_BYTES, type Sql } from "../sql/sql.ts";
 
-/** The object numbers that no id leads to: table `pruned`. Pruned objects have no row any more.
- * Hidden ones have a row, since the entries of other objects are deltas on theirs, and count as
- * missing everywhere else: a fork has them of what it did not take over. */
+/** Object numbers that no id leads to: table `pruned`. Pruned objects have no row any more.
+ * Hidden objects have a row, because other entries are deltas on theirs, but count as missing
+ * everywhere else: a fork hides objects of its parent that it did not take over. */
 export class AbsentObjects {
   readonly #sql: Sql;
   #known: { readonly pruned: NumberSet; readonly hidden: NumberSet } | null = null;
@@ -14,7 +14,7 @@ export class AbsentObjects {
     this.#sql = sql;
   }
 
-  /** Forgets what is in memory: it may differ from what is stored. */
+  /** Clears the cache, which may differ from the table. */
   forget(): void {
     this.#known = null;
   }
@@ -37,10 +37,10 @@ export class AbsentObjects {
     return this.pruned.size === 0 ? 0 : this.pruned.last;
   }
 
-  /** Sets both; must run in a transaction.
+  /** Sets both sets; must run in a transaction.
    * @throws GitError "too-large" when they do not fit into a row */
   set(pruned: NumberSet, hidden: NumberSet): void {
-    // An empty BLOB may come back as NULL.
+    // Stores an empty set as NULL, because an empty BLOB may come back as NULL.
     const encode = (set: NumberSet): Uint8Array | null => (set.size === 0 ? null : set.encode());
     const [numbers, hiddenNumbers] = [encode(pruned), encode(hidden)];
     const actual = (numbers?.length ?? 0) + (hiddenNumbers?.length ?? 0);

@@ -18,7 +18,7 @@ import { fromZigzag, toZigzag, VarintReader, VarintWriter } from "../sql/varints
 /** Bytes of a varint at most. */
 const VARINT_BYTES = 8;
 
-/** Bytes of a record at most, but for its key. */
+/** Upper bound of a record's bytes without its key. */
 const RECORD_BYTES = 1 + OID_BYTES + 11 * VARINT_BYTES;
 
 /** Encodes rows, ascending by id; at least one. Keys are byte strings. */
@@ -51,23 +51,23 @@ export function encodeChunkPage(rows: readonly SealedRow[]): Uint8Array<ArrayBuf
   return writer.finish();
 }
 
-/** How many characters two texts begin with alike. */
+/** Counts the equal characters at the beginning of two texts. */
 function sharedLength(a: string, b: string): number {
   let length = 0;
   while (length < a.length && a.charCodeAt(length) === b.charCodeAt(length)) length++;
   return length;
 }
 
-/** An encoded page. Its rows are in memory as long as the garbage collector lets them. */
+/** An encoded page. Its decoded rows are weakly held: the garbage collector may drop them. */
 export class ChunkPage {
-  /** The lowest id that belongs to it. */
+  /** Lowest id that belongs to the page. */
   readonly first: ChunkId;
-  /** The id of its last chunk. */
+  /** Id of the page's last chunk. */
   readonly last: ChunkId;
-  /** Sum of the sizes of its chunks. */
+  /** Sum of the chunks' sizes. */
   readonly sizeBytes: number;
   readonly #bytes: Uint8Array;
-  /** Where the first record begins. */
+  /** Offset of the first record. */
   readonly #records: number;
   #rows: WeakRef<ReadonlyMap<ChunkId, SealedRow>> | null = null;
 
@@ -81,7 +81,7 @@ export class ChunkPage {
     this.#records = reader.at;
   }
 
-  /** Its rows by id, ascending. */
+  /** Decodes the rows by id, ascending. */
   rows(): ReadonlyMap<ChunkId, SealedRow> {
     const known = this.#rows?.deref();
     if (known !== undefined) return known;
@@ -103,13 +103,13 @@ export class ChunkPage {
     let key = "";
     while (reader.at < this.#bytes.length) {
       const whole = reader.byte() === 1;
-      // A copy: a view would be sent to the Worker with the whole page.
+      // Copies the checksum: a view would be sent to the Worker with the whole page.
       const checksum = reader.bytes(OID_BYTES).slice();
       id += reader.varint();
       const shared = reader.varint();
       const rest = reader.bytes(reader.varint());
       if (shared > key.length) throw corrupt();
-      // Chunks in one R2 object have one string.
+      // Shares one string among the chunks of an R2 object.
       if (shared < key.length || rest.length > 0) key = key.slice(0, shared) + toByteString(rest);
       const start = reader.varint();
       const size = reader.varint();

@@ -1,10 +1,10 @@
-// Rows of chunks in memory.
+// Types of the chunks' rows in memory.
 import type { ChunkId, ObjectNumber } from "../../../base/numbers/kinds.ts";
 
-/** A chunk to insert: a run of whole entries, contiguous in the pack of one push, or assembled by
- * maintenance. */
+/** A chunk to insert: a run of whole entries, contiguous in the pack of one push, or assembled
+ * by maintenance. */
 export interface NewChunk {
-  /** R2 object; null: `bytes` are stored inline. */
+  /** Key of the R2 object; null: `bytes` are stored inline. */
   readonly key: string | null;
   /** Offset of the chunk in the R2 object, bytes; default: 0. */
   readonly start?: number;
@@ -14,27 +14,27 @@ export interface NewChunk {
   readonly size: number;
   /** SHA-1 of the chunk's bytes. */
   readonly checksum: Uint8Array;
-  /** Id of its push; if there are several, of the newest. */
+  /** Id of the chunk's push; of several, the newest. */
   readonly push: number;
-  /** Offset of its first byte in that push's pack. Never 0 there, because of the pack's header: 0
-   * means that it was assembled later. */
+  /** Offset of the chunk's first byte in that push's pack. It is never 0 there, because of the
+   * pack's header; 0: maintenance assembled the chunk. */
   readonly packOffset: number;
-  /** The objects in it have numbers from this one to `lastNumber`. */
+  /** The chunk's objects have numbers from this one to `lastNumber`. */
   readonly firstNumber: ObjectNumber;
   readonly lastNumber: ObjectNumber;
-  /** Every byte belongs to an indexed object, and entries are in the order of their numbers, none
-   * before its delta base. */
+  /** Whether every byte belongs to an indexed object, and entries are in the order of their
+   * numbers, none before its delta base. */
   readonly whole: boolean;
   /** Lowest object number that an OFS delta in this chunk is based on; 0: none. */
   readonly ofsFloor: ObjectNumber;
   /** Lowest object number that any delta in this chunk is based on; 0: none. */
   readonly baseFloor: ObjectNumber;
-  /** The index of its objects, from `encodeObjectPage`, if it is kept beside the inline bytes;
-   * null: it is in `ObjectPages`. */
+  /** The index of the chunk's objects, from `encodeObjectPage`, if it is kept beside the inline
+   * bytes; null: it is in `ObjectPages`. */
   readonly objects: Uint8Array | null;
 }
 
-/** A chunk's row, without its bytes. */
+/** A chunk's row without its bytes. */
 export interface ChunkRow extends Omit<NewChunk, "bytes" | "objects"> {
   readonly id: ChunkId;
   /** Offset of the chunk in the R2 object, bytes; 0 while hot. */

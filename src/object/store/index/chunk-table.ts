@@ -7,9 +7,9 @@ import type { HotChunks } from "./hot-chunks.ts";
 import type { ObjectIndex } from "./object-index.ts";
 import { SealedChunks } from "./sealed-chunks.ts";
 
-/** A chunk, and how much of it is in use. */
+/** A chunk with the size of its used part. */
 export interface ChunkUse extends ChunkRow {
-  /** Bytes of the objects in it. */
+  /** Bytes of the chunk's objects. */
   readonly usedBytes: number;
 }
 
@@ -22,31 +22,32 @@ export interface SealedChunk {
 
 /** Totals of the inline chunks. */
 interface HotTotals {
-  /** Bytes of all of them. */
+  /** Bytes of all inline chunks. */
   readonly sizeBytes: number;
-  /** Bytes of those assembled by maintenance. */
+  /** Bytes of the chunks that maintenance assembled. */
   readonly mergedBytes: number;
-  /** How many are as they were pushed. */
+  /** Number of chunks that are as they were pushed. */
   readonly unmerged: number;
 }
 
 /** The chunks. A chunk is hot while its bytes are inline (`HotChunks`). Later it is sealed into an
- * R2 object (`SealedChunks`), and may be moved to a larger one. Nothing else about it ever changes.
+ * R2 object (`SealedChunks`), and may be moved to a larger one. Nothing else about it ever
+ * changes.
  *
- * All rows are in memory once they are asked for. So a repository has one of these, which must
- * `forget` after a transaction was rolled back. Whatever writes must run in a transaction. */
+ * All rows are in memory after the first use. So a repository has one table, which must
+ * `forget` after a transaction was rolled back. Writing methods must run in a transaction. */
 export class ChunkTable {
   readonly #sql: Sql;
   readonly #objects: ObjectIndex;
   readonly #hot: HotChunks;
   readonly #sealed: SealedChunks;
-  /** What the keys of the repository's own R2 objects begin with; null: it was not read yet. */
+  /** Key prefix of the repository's own R2 objects; null: not read yet. */
   #ownPrefix: string | null = null;
-  /** The inline bytes that were read last. A walk down through directories reads the same chunk for
-   * each level, and its bytes from the database would be garbage each time. */
+  /** The inline bytes that were read last. A walk down through directories reads the same chunk
+   * for each level, and fresh copies from the database would be garbage each time. */
   #lastHot: WeakRef<{ readonly checksum: Uint8Array; readonly bytes: Uint8Array }> | null = null;
 
-  /** @param objects the index of the same repository: it has the inline chunks in memory, too */
+  /** @param objects the index of the same repository, which also caches the inline chunks */
   constructor(sql: Sql, objects: ObjectIndex) {
     this.#sql = sql;
     this.#objects = objects;
@@ -54,12 +55,12 @@ export class ChunkTable {
     this.#sealed = new SealedChunks(sql);
   }
 
-  /** Forgets what is in memory: it may differ from what is stored. The index does so for itself. */
+  /** Clears the cache, which may differ from the table. The index clears its own. */
   forget(): void {
     this.#sealed.forget();
   }
 
-  /** The id that the next inserted chunk will get. */
+  /** Id of the next inserted chunk. */
   nextId(): ChunkId {
     return Math.max(this.#hot.rows().at(-1)?.id ?? 0, this.#sealed.lastId()) + 1;
   }
@@ -71,19 +72,19 @@ export class ChunkTable {
     chunks.forEach(({ key, bytes, objects, ...chunk }, i) => {
       const row = { ...chunk, id: firstId + i, start: chunk.start ?? 0 };
       if (key !== null) return sealed.push({ ...row, key });
-      // First, because what is in memory may be read only now.
+      // Updates the index before the table, because its cache may be read only now.
       if (objects !== null) this.#objects.noteUnfiled(row.id, objects);
       this.#hot.insert({ ...row, key }, objects, bytes!);
     });
     this.#sealed.put(sealed);
   }
 
-  /** A chunk; null: there is no such chunk. */
+  /** Finds a chunk; null: there is none with this id. */
   find(id: ChunkId): ChunkRow | null {
     return this.#hot.all().get(id)?.row ?? this.#sealed.find(id);
   }
 
-  /** The chunks with these ids, ascending, each once.
+  /** Finds the chunks with these ids, ascending, each once.
    * @throws GitError "storage-failed" when one is missing */
   byIds(ids: Iterable<ChunkId>): ChunkRow[] {
     const wanted = [...new Set(ids)].sort((a, b) => a - b);
@@ -92,12 +93,12 @@ export class ChunkTable {
     return rows;
   }
 
-  /** All chunks, by the numbers of their objects. */
+  /** Lists all chunks, by the numbers of their objects. */
   allInOrder(): ChunkRow[] {
     return inOrder([...this.#hot.rows(), ...this.#sealed.all()]);
   }
 
-  /** The chunk with the next higher id; null: none. */
+  /** Finds the chunk with the next higher id; null: none. */
   next(afterId: number): ChunkRow | null {
     const hot = this.#hot.rows().find(({ id }) => id > afterId) ?? null;
     const sealed = this.#sealed.next(afterId);
@@ -126,12 +127,12 @@ export class ChunkTable {
     return totals;
   }
 
-  /** The first chunks, by number, that are inline as they were pushed. */
+  /** Lists the first chunks, by number, that are inline as they were pushed. */
   unmerged(limit: number): ChunkRow[] {
     return inOrder(this.#hot.rows().filter(({ packOffset }) => packOffset > 0)).slice(0, limit);
   }
 
-  /** Its own R2 objects of which chunks use less than `limitBytes`. */
+  /** Totals of the repository's own R2 objects whose chunks use less than `limitBytes`. */
   objectsBelow(limitBytes: number): { count: number; sizeBytes: number } {
     const found = { count: 0, sizeBytes: 0 };
     for (const [key, sizeBytes] of this.#sealed.bytesByKey()) {
@@ -142,8 +143,8 @@ export class ChunkTable {
     return found;
   }
 
-  /** The chunks, by number, that are inline and repacked, or in its own R2 objects of which chunks
-   * use less than `smallBytes`. */
+  /** Lists the chunks, by number, that are inline and repacked, or in own R2 objects whose
+   * chunks use less than `smallBytes`. */
   sealable(smallBytes: number): ChunkRow[] {
     const bytes = this.#sealed.bytesByKey();
     const isSmall = ({ key }: SealedRow): boolean => bytes.get(key)! < smallBytes && this.#isOwn(key);
@@ -151,7 +152,7 @@ export class ChunkTable {
     return inOrder([...merged, ...this.#sealed.all().filter(isSmall)]);
   }
 
-  /** The inline bytes of a chunk, which must not be changed; null: it was sealed.
+  /** Reads the inline bytes of a chunk, which must not be changed; null: the chunk was sealed.
    * @throws GitError "storage-failed" when there is no such chunk, or its bytes are truncated */
   hotBytesOf(id: ChunkId): Uint8Array | null {
     const row = this.find(id);
@@ -166,7 +167,8 @@ export class ChunkTable {
 
   /** Records that chunks are now in one R2 object, and drops their inline bytes. Object rows stay
    * unchanged.
-   * @throws GitError "storage-failed" when one of them is missing, or its index lies beside it */
+   * @throws GitError "storage-failed" when a chunk is missing, or its index is still beside
+   *   it */
   seal(key: string, chunks: readonly SealedChunk[]): void {
     const hot = new Set<ChunkId>();
     const sealed = chunks.map(({ id, start }): SealedRow => {
@@ -180,7 +182,7 @@ export class ChunkTable {
     this.#sealed.put(sealed.sort((a, b) => a.id - b.id));
   }
 
-  /** The chunks that are not whole, with the size of the objects in them. Reads all object rows
+  /** Lists the chunks that are not whole, with the size of their objects. Reads all object rows
    * within their ranges. */
   unwhole(): ChunkUse[] {
     return [...this.#hot.rows(), ...this.#sealed.all()]
@@ -188,7 +190,7 @@ export class ChunkTable {
       .map((row) => ({ ...row, usedBytes: this.#objects.bytesIn(row.id, row.firstNumber, row.lastNumber) }));
   }
 
-  /** Removes those chunks that contain no object any more, and marks the others as not whole. */
+  /** Removes those of the chunks without any object, and marks the others as not whole. */
   release(ids: Iterable<ChunkId>): void {
     const gone = new Set<ChunkId>();
     const left: SealedRow[] = [];
@@ -202,8 +204,8 @@ export class ChunkTable {
     this.#sealed.put(left);
   }
 
-  /** Whether a chunk is in this R2 object. Below the repository's chunk prefix, an object without
-   * chunks is garbage. */
+  /** Whether a chunk is in this R2 object. Below the repository's chunk prefix, an R2 object
+   * without chunks is garbage. */
   hasKey(key: string): boolean {
     return this.#sealed.bytesByKey().has(key);
   }
@@ -214,13 +216,13 @@ export class ChunkTable {
     return key.startsWith(this.#ownPrefix);
   }
 
-  /** All R2 objects that contain chunks. */
+  /** Lists all R2 objects that contain chunks. */
   keys(): Set<string> {
     return new Set(this.#sealed.bytesByKey().keys());
   }
 }
 
-/** Rows by the numbers of their objects. */
+/** Sorts rows by the numbers of their objects. */
 function inOrder(rows: ChunkRow[]): ChunkRow[] {
   return rows.sort((a, b) => a.firstNumber - b.firstNumber || a.id - b.id);
 }

@@ -1,4 +1,4 @@
-/** The last page that begins at or before a value; −1: none.
+/** Finds the last page that begins at or before a value; −1: none.
  * @param fences ascending by the first value of each page */
 export function lastPageFrom(fences: readonly { readonly first: number }[], value: number): number {
   let low = 0;

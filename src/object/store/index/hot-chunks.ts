@@ -3,10 +3,10 @@ import type { ChunkId } from "../../../base/numbers/kinds.ts";
 import { BLOB_MAX_BYTES, type Sql } from "../sql/sql.ts";
 import type { ChunkRow } from "./chunk-row.ts";
 
-/** What is in memory of an inline chunk. */
+/** The cached data of an inline chunk. */
 interface HotChunk {
   readonly row: ChunkRow;
-  /** The index of its objects, from `encodeObjectPage`; null: it is in `ObjectPages`. */
+  /** The index of the chunk's objects, from `encodeObjectPage`; null: it is in `ObjectPages`. */
   readonly objects: Uint8Array | null;
 }
 
@@ -15,8 +15,8 @@ type StoredRow = { [Field in keyof Omit<ChunkRow, "key" | "start">]: number } & 
   objects: ArrayBuffer | null;
 };
 
-/** The inline chunks: table `hot_chunks`. They are few, and all in memory but for their bytes.
- * Whatever writes must run in a transaction. */
+/** The inline chunks: table `hot_chunks`. There are few, and all except their bytes are in
+ * memory. Writing methods must run in a transaction. */
 export class HotChunks {
   readonly #sql: Sql;
   #chunks: Map<ChunkId, HotChunk> | null = null;
@@ -25,12 +25,12 @@ export class HotChunks {
     this.#sql = sql;
   }
 
-  /** Forgets what is in memory: it may differ from what is stored. */
+  /** Clears the cache, which may differ from the table. */
   forget(): void {
     this.#chunks = null;
   }
 
-  /** All of them by id, ascending. */
+  /** All inline chunks by id, ascending. */
   all(): ReadonlyMap<ChunkId, HotChunk> {
     return this.#all();
   }
@@ -40,7 +40,7 @@ export class HotChunks {
     return Array.from(this.#all().values(), ({ row }) => row);
   }
 
-  /** The inline bytes of a chunk, as they are stored; null: there is no such chunk. */
+  /** Reads the inline bytes of a chunk as stored; null: there is no such chunk. */
   bytesOf(id: ChunkId): Uint8Array | null {
     const [row] = this.#sql.exec<{ bytes: ArrayBuffer }>("SELECT bytes FROM hot_chunks WHERE id = ?", id).toArray();
     return row === undefined ? null : new Uint8Array(row.bytes);
@@ -72,7 +72,7 @@ export class HotChunks {
     chunks.set(row.id, { row, objects });
   }
 
-  /** Changes what may change of a chunk. */
+  /** Changes the mutable fields of a chunk. */
   change(id: ChunkId, whole: boolean, objects: Uint8Array | null): void {
     this.#sql.exec("UPDATE hot_chunks SET whole = ?, objects = ? WHERE id = ?", whole ? 1 : 0, objects, id);
     const chunks = this.#all();

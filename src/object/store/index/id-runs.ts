@@ -1,7 +1,7 @@
-// Objects by id. An entry is the first four bytes of an id and an object number; whoever finds one
+// Finds objects by id. An entry is the first four bytes of an id and an object number; a search
 // compares the whole id with the object's row. Entries lie in runs, each sorted, so that a few new
-// ones cost no more than the last page. Runs are merged before they get many: a run is at least
-// twice as long as the next, like the packs of `git repack --geometric`.
+// entries cost no more than the last page. Runs are merged so that there are few: a run is at least
+// twice as long as the next, as with the packs of `git repack --geometric`.
 //
 // An entry may outlive its object, whose number is never used again.
 import type { Column } from "../../../base/format/kinds.ts";
@@ -25,20 +25,20 @@ function prefixOf(oids: Uint8Array, at: number): number {
   return ((oids[at]! << 24) | (oids[at + 1]! << 16) | (oids[at + 2]! << 8) | oids[at + 3]!) >>> 0;
 }
 
-/** The first four bytes of each packed id. */
+/** Takes the first four bytes of each packed id. */
 export function prefixesOf(oids: Uint8Array): Uint32Array {
   const prefixes = new Uint32Array(oids.length / OID_BYTES);
   for (let i = 0; i < prefixes.length; i++) prefixes[i] = prefixOf(oids, i * OID_BYTES);
   return prefixes;
 }
 
-/** Entries of objects.
+/** Makes sorted entries of objects.
  * @param oids packed, in the order of `numbers` */
 export function toEntries(oids: Uint8Array, numbers: Column<ObjectNumber>): IdEntries {
   return finishAtOnce(toEntriesInSteps(oids, numbers));
 }
 
-/** The same for many objects: yields between steps. */
+/** As `toEntries`, for many objects: yields between steps. */
 export function* toEntriesInSteps(oids: Uint8Array, numbers: Column<ObjectNumber>): Generator<void, IdEntries> {
   const prefixes = prefixesOf(oids);
   yield;
@@ -51,14 +51,14 @@ export function* toEntriesInSteps(oids: Uint8Array, numbers: Column<ObjectNumber
   return entries;
 }
 
-/** Bits of a prefix by which many entries are divided before they are sorted. */
+/** Number of prefix bits by which many entries are divided before they are sorted. */
 const RANGE_BITS = 16;
 
-/** Entries that are sorted at a time. */
+/** Number of entries that are sorted at a time. */
 const RANGE_ENTRIES = 4 * PAGE_ENTRIES;
 
-/** The entries of so many objects that not all of them are sorted at once: in parts, each above the
- * one before.
+/** Makes the entries of more objects than can be sorted at once: in parts, each above the one
+ * before.
  * @param prefixes of the ids of consecutive numbers, from `first` on */
 export function* toEntryParts(prefixes: Uint32Array, first: ObjectNumber): Generator<IdEntries> {
   const shift = 32 - RANGE_BITS;
@@ -85,7 +85,7 @@ export function* toEntryParts(prefixes: Uint32Array, first: ObjectNumber): Gener
   }
 }
 
-/** One list of entries from two; an entry in both is there once. */
+/** Merges two lists of entries; an entry in both is in the result once. */
 export function mergeEntries(a: IdEntries, b: IdEntries): IdEntries {
   const prefixes = new Uint32Array(a.prefixes.length + b.prefixes.length);
   const numbers = new Uint32Array(prefixes.length);
@@ -102,8 +102,8 @@ export function mergeEntries(a: IdEntries, b: IdEntries): IdEntries {
   return { prefixes: prefixes.subarray(0, length), numbers: numbers.subarray(0, length) };
 }
 
-/** The first entry whose prefix is not lower.
- * @param from where it is at the earliest: found sooner if it is near */
+/** Finds the first entry whose prefix is not lower.
+ * @param from earliest index of that entry; the search is faster if it is near */
 export function firstFrom(prefixes: ArrayLike<number>, prefix: number, from = 0): number {
   let low = from;
   let step = 1;
@@ -117,10 +117,10 @@ export function firstFrom(prefixes: ArrayLike<number>, prefix: number, from = 0)
   return low;
 }
 
-/** A page without its entries. */
+/** A page's bounds, without its entries. */
 interface Fence {
-  /** Its prefixes are from this one on, and below the next page's. The first page of a run also has
-   * all lower ones. */
+  /** Lowest prefix of the page; its prefixes are below the next page's. The first page of a run
+   * also has all lower ones. */
   readonly first: number;
   readonly count: number;
 }
@@ -131,12 +131,12 @@ export interface Run {
   fences: Fence[];
 }
 
-/** The runs: table `object_ids`. Fences are in memory; a page stays there as long as the garbage
- * collector lets it. Whatever writes must run in a transaction. */
+/** The runs: table `object_ids`. Fences are in memory; pages are weakly held: the garbage
+ * collector may drop them. Writing methods must run in a transaction. */
 export class IdRuns {
   readonly #sql: Sql;
   readonly #staged: Pick<StagedRows, "get">;
-  /** From the longest to the newest. */
+  /** Runs from the longest to the newest. */
   #runs: Run[] | null = null;
   #pages = new Map<string, WeakRef<IdEntries>>();
 
@@ -145,15 +145,15 @@ export class IdRuns {
     this.#staged = staged;
   }
 
-  /** Forgets what is in memory: it may differ from what is stored. */
+  /** Clears the cache, which may differ from the table. */
   forget(): void {
     this.#runs = null;
     this.#pages.clear();
   }
 
-  /** Finds the numbers that objects with some prefixes may have.
+  /** Finds candidate numbers of the objects with some prefixes.
    * @param prefixes ascending
-   * @param found gets the index of a prefix, and a number */
+   * @param found receives the index of a prefix, and a number */
   find(prefixes: Uint32Array, found: (i: number, number: ObjectNumber) => void): void {
     for (const { id, fences } of this.#all()) {
       for (let i = 0; i < prefixes.length;) {
@@ -168,7 +168,7 @@ export class IdRuns {
     }
   }
 
-  /** The numbers that objects with prefixes in a range may have.
+  /** Yields candidate numbers of the objects with prefixes in a range.
    * @param last inclusive */
   *inRange(first: number, last: number): Generator<ObjectNumber> {
     for (const { id, fences } of this.#all()) {
@@ -193,13 +193,13 @@ export class IdRuns {
     runs.push(run);
   }
 
-  /** The id of the next run. */
+  /** Id of the next run. */
   nextRun(): number {
     return (this.#all().at(-1)?.id ?? 0) + 1;
   }
 
   /** Writes entries as the next run, which must be staged. Yields after each page.
-   * @param parts of the entries, each above the one before */
+   * @param parts parts of the entries, each above the one before */
   *stage(parts: Iterable<IdEntries>): Generator<void, Run> {
     const run: Run = { id: this.nextRun(), fences: [] };
     for (const entries of parts) {
@@ -223,7 +223,7 @@ export class IdRuns {
     this.#all().push(run);
   }
 
-  /** Whether a run is less than twice as long as the next. */
+  /** Whether any run is less than twice as long as the next. */
   isMergeDue(): boolean {
     return this.#mergePair() !== null;
   }
@@ -245,7 +245,7 @@ export class IdRuns {
     if (shorter.fences.length === 0) this.#runs = this.#all().filter((run) => run !== shorter);
   }
 
-  /** The newest two runs of which the first is not long enough; null: none. */
+  /** Finds the newest two runs of which the first is not long enough; null: none. */
   #mergePair(): { longer: Run; shorter: Run } | null {
     const runs = this.#all();
     const k = runs.findLastIndex((run, i) => i > 0 && sizeOf(runs[i - 1]!) < 2 * sizeOf(run));
@@ -263,13 +263,13 @@ export class IdRuns {
     }
   }
 
-  /** Writes the entries of one page, as several of equal length if they are too many.
+  /** Writes the entries of one page, divided into pages of equal length if there are too many.
    * @param former the page's fence; null: it is new */
   #write(run: Run, f: number, entries: IdEntries, former: Fence | null): void {
     const fences: Fence[] = [];
     const parts = [...divide(entries)];
-    // A run's first page may have got so many lower prefixes that even its second part begins below
-    // where the page begins.
+    // The first page of a run may have received so many lower prefixes that even its second part
+    // begins below the page's fence.
     const isKept = former !== null && former.first < (parts[1]?.prefixes[0] ?? Infinity);
     if (former !== null && !isKept) this.#remove(run, former);
     for (const part of parts) {
@@ -329,12 +329,12 @@ export class IdRuns {
   }
 }
 
-/** Divides entries into pages, of equal length if they are several. */
+/** Divides entries into pages of equal length. */
 function* divide({ prefixes, numbers }: IdEntries): Generator<IdEntries> {
   const parts = Math.ceil(prefixes.length / PAGE_ENTRIES);
   for (let part = 0, from = 0; from < prefixes.length; part++) {
     const middle = Math.max(from + 1, Math.ceil(((part + 1) * prefixes.length) / parts));
-    // Equal prefixes stay together.
+    // Keeps equal prefixes together.
     const end = middle >= prefixes.length ? prefixes.length : firstFrom(prefixes, prefixes[middle - 1]! + 1);
     yield { prefixes: prefixes.slice(from, end), numbers: numbers.slice(from, end) };
     from = end;
@@ -345,7 +345,7 @@ function sizeOf(run: Run): number {
   return run.fences.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** The page that a prefix belongs to. */
+/** Finds the page of a prefix. */
 function pageOf(fences: readonly Fence[], prefix: number): number {
   return Math.max(0, lastPageFrom(fences, prefix));
 }
