@@ -66,8 +66,10 @@ export const API_DESCRIPTION = {
   },
 };
 
-/** Makes the API's app, to be mounted under `/api`.
- * @param hostOf returns the host services for a request */
+/**
+ * Makes the API's app, to be mounted under `/api`.
+ * @param hostOf returns the host's services for a request
+ */
 export function createRestApp(hostOf: (context: Parameters<MiddlewareHandler<RestEnv>>[0]) => RestHost) {
   const app = newRoutes();
   app.use("*", async (context, next) => {
@@ -121,7 +123,7 @@ export function createRestApp(hostOf: (context: Parameters<MiddlewareHandler<Res
     .route("/", grepRoutes);
   api.onError((error) => answerError(error));
   api.doc31("/openapi.json", API_DESCRIPTION);
-  // Follows all routes, since the outer app would answer in plain text.
+  // Must be the last route, since the outer app would answer in plain text.
   const findMethods = indexMethods(api.routes);
   api.all("*", ({ req }) => answerUnrouted(findMethods(req.path.slice(req.path.indexOf("/", 1)))));
   return api;
@@ -134,7 +136,7 @@ export type RestApp = ReturnType<typeof createRestApp>;
  * @returns a function that lists the methods for which a path is served */
 function indexMethods(routes: readonly { method: string; path: string }[]): (path: string) => string[] {
   const router = new TrieRouter<string>();
-  // What is registered for all methods is middleware.
+  // A handler for all methods is middleware.
   for (const { method, path } of routes) if (method !== "ALL") router.add("ALL", path, method);
   return (path) => [...new Set(router.match("ALL", path)[0].map(([method]) => method))];
 }

@@ -78,13 +78,13 @@ export const backupRoutes = newRoutes()
       "Content-Disposition": contentDisposition("attachment", name),
       "Cache-Control": "no-store",
     });
-    // Unknown in advance when deltas must be undeltified.
+    // Unknown in advance if deltas must be resolved.
     const sizeBytes =
       entriesBytes < 0 ? null : bundle.header.length + PACK_HEADER_BYTES + entriesBytes + PACK_TRAILER_BYTES;
     if (sizeBytes !== null) headers.set("Content-Length", String(sizeBytes));
     if (context.req.method === "HEAD") return new Response(null, { headers }) as never;
     const body = streamBundle(bundle, context.get("reading"));
-    // Tells the runtime, and so the client, the length.
+    // Declares the length to the runtime, and so to the client.
     const sized = sizeBytes === null ? body : body.pipeThrough(new FixedLengthStream(sizeBytes));
     return new Response(sized, { headers }) as never;
   })
@@ -108,7 +108,7 @@ export const backupRoutes = newRoutes()
     return context.json({ refs: shown, defaultBranch: branch && decodeText(branch) }, 201);
   });
 
-/** A repository that does not exist cannot have been restored yet. */
+/** Waits for the check. A repository that does not exist cannot have been restored yet. */
 async function isRestored(checking: Promise<boolean>): Promise<boolean> {
   try {
     return await checking;
@@ -121,12 +121,14 @@ async function isRestored(checking: Promise<boolean>): Promise<boolean> {
 interface Refs {
   /** Byte strings. */
   readonly names: string[];
-  /** Packed. */
+  /** Packed ids. */
   readonly oids: Uint8Array;
 }
 
-/** The refs of a bundle, except HEAD.
- * @throws GitError "invalid" when such a bundle is not a backup, "too-large" */
+/**
+ * Reads the refs of a bundle, except HEAD.
+ * @throws GitError "invalid" when such a bundle is not a backup, "too-large"
+ */
 function readRefs({ prerequisites, names, oids }: BundleHeader): Refs {
   const invalid = (reason: string): GitError => new GitError("invalid", { what: "bundle", reason });
   if (prerequisites.length > 0) throw invalid(`it needs commit ${toHex(prerequisites[0]!)}, which is not in it`);
@@ -143,9 +145,11 @@ function readRefs({ prerequisites, names, oids }: BundleHeader): Refs {
   return { names: kept.map((i) => names[i]!), oids: concatOids(kept.map((i) => oidAt(oids, i))) };
 }
 
-/** The branch that HEAD will name; null: left to the server.
+/**
+ * Chooses the branch that HEAD will name; null: left to the server.
  * @param asked without `refs/heads/`; null: the branch that the bundle's HEAD is at
- * @throws GitError "invalid" when it is not in the bundle, or HEAD is at none of its branches */
+ * @throws GitError "invalid" when it is not in the bundle, or HEAD is at none of its branches
+ */
 function chooseHead({ names, oids }: BundleHeader, asked: string | null): string | null {
   if (asked !== null) {
     if (names.includes(HEADS + asked)) return HEADS + asked;
@@ -162,9 +166,11 @@ function chooseHead({ names, oids }: BundleHeader, asked: string | null): string
   });
 }
 
-/** Creates all refs.
+/**
+ * Creates all refs.
  * @throws GitError "invalid" or "too-large" when the pack is refused, "conflict" or "forbidden"
- * when a ref is */
+ *   when a ref is refused
+ */
 async function pushAll(push: (commands: RefCommand[]) => Promise<PushResult>, { names, oids }: Refs): Promise<void> {
   const { unpack, refs } = await push(names.map((name, i) => ({ name, old: NULL_OID, new: oidAt(oids, i) })));
   if (unpack !== null) throw packError(unpack);

@@ -10,7 +10,7 @@ import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import { OidSchema, RefSchema, RepositoryParams, json } from "../common/schemas.ts";
 import { Branch, Description, Name, Owner, RepositorySchema, toJson, Visibility } from "./repository-json.ts";
 
-/** Branches that a request may name. */
+/** Maximum number of branches in a request. */
 const MAX_BRANCHES = 1_000;
 
 const ForkPage = z
@@ -110,7 +110,9 @@ const sync = defineRoute("write", {
   },
 });
 
-/** `/repos/:owner/:repo/forks`: make and list forks; `/sync`: follow the parent. */
+/**
+ * `/repos/:owner/:repo/forks`: creates and lists forks; `/sync`: updates a branch from the parent.
+ */
 export const forkRoutes = newRoutes()
   .openapi(create, async (context) => {
     const { registry } = context.get("host");
@@ -152,8 +154,10 @@ export const forkRoutes = newRoutes()
     return context.json(await repositoryOf(context).syncBranch(answer), 200);
   });
 
-/** A branch of the parent, as a request would name it.
- * @throws GitError "invalid" without a parent that the caller may read */
+/**
+ * Names a branch of the parent as requests do.
+ * @throws GitError "invalid" without a parent that the caller may read
+ */
 function nameOf(parent: Parent | null, branch: string): string {
   if (parent !== null) return `${parent.owner}/${parent.name}:${decodeText(branch)}`;
   const reason = "name a branch: this repository is not a fork of one that you may read";

@@ -10,12 +10,12 @@ import type { RepositoryClient } from "../../../contract/calls.ts";
 
 const PATH = "/repos/{owner}/{repo}/import";
 
-/** Between two looks at an import that runs, for a stream (ms). */
+/** Interval (ms) at which a stream reads an import that is running. */
 const PROGRESS_MS = 1_000;
 
 type Status = Awaited<ReturnType<RepositoryClient["readImport"]>>;
 
-/** What a clone brings, and notes. Hosts have refs of their own beside them. */
+/** The refs that a clone fetches, and notes. Hosts have further refs of their own. */
 const DEFAULT_REFS = ["refs/heads/", "refs/tags/", "refs/notes/"];
 
 const Interval = z
@@ -148,7 +148,7 @@ const end = defineRoute("admin", {
   responses: { 204: { description: "It has ended." }, ...failures() },
 });
 
-/** `/repos/:owner/:repo/import`: fetches another host's repository. */
+/** `/repos/:owner/:repo/import`: imports a repository from another host. */
 export const importRoutes = newRoutes()
   .openapi(begin, async (context) => {
     const { url, authorization, refs, mirror, interval, lfs } = context.req.valid("json");
@@ -184,8 +184,10 @@ export const importRoutes = newRoutes()
     return context.body(null, 204);
   });
 
-/** Streams an import as it changes, until it ends. While it runs, it is looked at; while a mirror
- * waits, its object may sleep. */
+/**
+ * Streams the changes of an import until it ends. A running import is read at intervals. A waiting
+ * mirror is read only when something happens, so that its object may sleep.
+ */
 function streamImport(listener: Listener, first: Status): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   const endMs = Date.now() + STREAM_LIFE_MS;
@@ -214,8 +216,8 @@ function streamImport(listener: Listener, first: Status): ReadableStream<Uint8Ar
               status = await (await listener.open("admin")).readImport();
           }
         } catch {
-          // The caller's right, the import or the repository has gone. Who asks again is told by a
-          // status.
+          // The caller's right, the import or the repository is gone. The client learns the reason
+          // from the status of its next request.
           listener.close();
           controller.close();
         }

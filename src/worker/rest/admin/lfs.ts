@@ -6,7 +6,7 @@ import { json, RepositoryParams } from "../common/schemas.ts";
 
 const Count = z.number().int().min(0);
 
-/** Objects of a page. */
+/** Maximum number of objects in a page. */
 const MAX_PAGE_OBJECTS = 1_000;
 
 const Cursor = z.object({ after: z.string().regex(/^[0-9a-f]{64}$/) });
@@ -59,7 +59,7 @@ const list = defineRoute("read", {
   responses: { 200: { description: "Objects.", ...json(Objects) }, ...failures() },
 });
 
-/** `/repos/:owner/:repo/lfs`: what is kept for Git LFS. */
+/** `/repos/:owner/:repo/lfs`: the objects and uploads stored for Git LFS. */
 export const lfsRoutes = newRoutes()
   .openapi(read, async (context) => context.json(await repositoryOf(context).lfsState(), 200))
   .openapi(list, async (context) => {

@@ -201,7 +201,7 @@ const listRefs = defineRoute("admin", {
   },
 });
 
-/** `/repos/:owner/:repo/mirrors`: other hosts that are sent what is pushed here. */
+/** `/repos/:owner/:repo/mirrors`: mirrors of the repository on other hosts. */
 export const mirrorRoutes = newRoutes()
   .openapi(create, async (context) => {
     const { refs, lfs, ...wanted } = context.req.valid("json");

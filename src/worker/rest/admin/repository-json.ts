@@ -1,4 +1,4 @@
-// How repositories are named and shown, for the routes that make, list and change them.
+// Names and JSON of repositories, for the routes that create, list and change them.
 import { z } from "@hono/zod-openapi";
 import { decodeText, encodeText } from "../../../base/format/byte-string.ts";
 import { isBranchName } from "../../../base/format/ref-name.ts";

@@ -309,7 +309,8 @@ export const uploadRoutes = newRoutes()
     const { body } = context.req.raw;
     if (body === null) throw new GitError("invalid", { what: "pack", reason: "it needs a body" });
     const repository = repositoryOf(context);
-    // A body is sent to an object once: to the one that has the session.
+    // A request's body can be sent to an object only once. Reading the upload first finds the
+    // object.
     await repository.readUpload(id);
     return (await answerLate(repository.indexStep({ id, pack: { body, from }, tips }).then(show))) as never;
   })

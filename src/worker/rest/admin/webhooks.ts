@@ -7,7 +7,7 @@ import type { OwnerClient } from "../../../contract/calls.ts";
 
 const OwnerParams = RepositoryParams.pick({ owner: true });
 
-/** Of a webhook. */
+/** Id of a webhook. */
 const Id = z.string().max(100);
 
 const DeliveryId = z.coerce
@@ -169,22 +169,22 @@ const AGAIN = {
   responses: { 200: { description: "What became of the message.", ...json(Delivery) }, ...failures() },
 } as const;
 
-/** Whose webhooks are shown and changed: a repository's, or an owner's. */
+/** Webhooks of a repository or of an owner. */
 interface Place<Path extends string> {
   readonly path: Path;
-  /** Parameters of the path, the owner among them. */
+  /** Parameters of the path, including the owner. */
   readonly params: typeof OwnerParams;
   readonly needed: Need;
-  /** Follows the summary of each route. */
+  /** Text that follows the summary of each route. */
   readonly about: string;
-  /** Opens what has the webhooks for its admin. */
+  /** Opens the repository or owner with the right of an admin. */
   readonly open: (context: Context<RestEnv>, owner: string) => Promise<WebhookClient>;
 }
 
-/** What the routes ask of what has the webhooks. */
+/** Webhook calls of a repository or of an owner. */
 type WebhookClient = Omit<OwnerClient, "events">;
 
-/** What a description of a route has in every place. */
+/** Description of a route, the same for both kinds of webhooks. */
 interface Described {
   readonly summary: string;
   readonly request: object;
@@ -248,7 +248,7 @@ function newWebhookRoutes<const Path extends string>({ path, params, needed, abo
     });
 }
 
-/** `/repos/:owner/:repo/webhooks`: who is told of a repository's events. */
+/** `/repos/:owner/:repo/webhooks`: webhooks for a repository's events. */
 export const webhookRoutes = newWebhookRoutes({
   path: "/repos/{owner}/{repo}/webhooks",
   params: RepositoryParams,
@@ -257,7 +257,7 @@ export const webhookRoutes = newWebhookRoutes({
   open: async (context) => repositoryOf(context),
 });
 
-/** `/owners/:owner/webhooks`: who is told of the events of all repositories of an owner. */
+/** `/owners/:owner/webhooks`: webhooks for the events of all repositories of an owner. */
 export const ownerWebhookRoutes = newWebhookRoutes({
   path: "/owners/{owner}/webhooks",
   params: OwnerParams,

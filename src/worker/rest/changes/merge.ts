@@ -20,7 +20,7 @@ import {
 
 const Message = TextSchema.refine((text) => text.trim() !== "", "it must not be empty").optional();
 
-/** What all three request bodies share. */
+/** Fields of all three request bodies. */
 const Common = {
   message: Message.openapi({ description: "default: the message that git would write" }),
   committer: PersonSchema.optional().openapi({ description: "default: the author" }),
@@ -133,13 +133,15 @@ const revert = defineRoute("write", {
   responses: newAnswer(["reverted", "unchanged"], "`unchanged`: there was nothing to undo"),
 });
 
-/** How a merge's message and conflicts name a branch of another repository. */
+/** Names a branch of another repository in a merge's message and conflicts. */
 function nameOf({ entry, branch }: Foreign): string {
   return `${entry.owner}/${entry.name}:${decodeText(branch)}`;
 }
 
-/** `/repos/:owner/:repo/{merge,cherry-pick,revert}`: POST applies existing commits to a branch, or
- * undoes one. */
+/**
+ * `/repos/:owner/:repo/{merge,cherry-pick,revert}`: POST applies existing commits to a branch, or
+ * reverts one.
+ */
 export const mergeRoutes = newRoutes()
   .openapi(merge, async (context) => {
     const { base, head, fastForward, author, ...common } = context.req.valid("json");

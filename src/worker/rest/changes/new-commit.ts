@@ -125,7 +125,7 @@ const make = defineRoute("write", {
   },
 });
 
-/** `/repos/:owner/:repo/commits`: POST changes files of a branch. */
+/** `/repos/:owner/:repo/commits`: POST commits changes of files to a branch. */
 export const newCommitRoutes = newRoutes().openapi(make, async (context) => {
   const { branch, startPoint, base, onConflict, message, author, committer, allowEmpty, operations } =
     context.req.valid("json");

@@ -60,7 +60,7 @@ export const ErrorSchema = z
   })
   .openapi("Error");
 
-/** Describes the error responses of a route: those that every route may give, and further ones. */
+/** Describes the error responses of a route: those of every route, and further ones. */
 export function failures<Status extends number = never>(...further: Status[]) {
   const answer = (description: string) => ({
     description,

@@ -6,11 +6,11 @@ import { parseRepositoryName } from "../../../base/format/repository-name.ts";
 import { type Family, type Foreign, openForeign as openRelative } from "../../shared/comparison.ts";
 import type { RestEnv } from "./routes.ts";
 
-/** What descriptions say of a parameter that may name such a branch. */
+/** Text in the description of a parameter that may name such a branch. */
 export const FOREIGN_HINT =
   "or a branch of another repository of the same family of forks: `owner:branch`, or `owner/repository:branch`";
 
-/** Opens the repository that a text names before a colon. @see openForeign */
+/** Opens the repository that is named before a colon. @see openForeign */
 export function openForeign(context: Context<RestEnv>, text: string): Promise<Foreign | null> {
   return openRelative(familyOf(context), encodeText(text));
 }

@@ -1,7 +1,9 @@
 import { answerError } from "./error.ts";
 
-/** After this long (ms), a response begins although its content is not known yet: proxies cut
- * connections that stay idle for a minute or two. */
+/**
+ * Time (ms) after which a response begins without its content: proxies cut connections that stay
+ * idle for a minute or two.
+ */
 const BEGIN_AFTER_MS = 20_000;
 
 /** Interval between two spaces (ms). */
@@ -9,9 +11,11 @@ const SPACE_EVERY_MS = 10_000;
 
 const SPACE = new TextEncoder().encode(" ");
 
-/** Answers with JSON that may take minutes. If it is not there after `BEGIN_AFTER_MS`, the response
- * begins with the status 202, spaces follow, and the JSON at the end says how it went: the content,
- * or `error`. */
+/**
+ * Answers with JSON that may take minutes. If it is not ready after `BEGIN_AFTER_MS`, the response
+ * begins with the status 202, spaces follow, and the JSON at the end is the content or has the key
+ * `error`.
+ */
 export async function answerLate(content: Promise<unknown>): Promise<Response> {
   const answer = content.then((value) => Response.json(value), answerError);
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -35,7 +39,7 @@ function spaced(answer: Promise<Response>): ReadableStream<Uint8Array> {
           controller.enqueue(new Uint8Array(json));
           controller.close();
         })
-        // Nobody listens any more.
+        // The client has disconnected.
         .catch(() => clearInterval(timer));
     },
     cancel: () => clearInterval(timer),

@@ -4,14 +4,19 @@ import type { Context } from "hono";
 import { decodeCursor as decodeAny, encodeCursor, MAX_CURSOR_LENGTH } from "../../../base/format/cursor.ts";
 import { GitError } from "../../../base/format/errors.ts";
 
-/** A cursor begins with so many characters for the request that it continues, and for its `ref`. */
+/**
+ * Length of each of a cursor's two prefixes: one for the request that it continues, one for its
+ * `ref`.
+ */
 const BOND_LENGTH = 8;
 
-/** Stands for a request without `ref`. */
+/** Prefix for a request without `ref`. */
 const NO_REF = "-".repeat(BOND_LENGTH);
 
-/** Parameters that may change from page to page: they say how much a page tells, not of what. `ref`
- * is looked at by itself. */
+/**
+ * Parameters that may change from page to page, since they change the amount of data in a page, not
+ * its subject. `ref` has a prefix of its own.
+ */
 const FREE = ["cursor", "limit", "lfs", "lastCommit", "ref"];
 
 /** A cursor in a query. */
@@ -20,21 +25,23 @@ export const CursorSchema = z
   .max(MAX_CURSOR_LENGTH + 2 * BOND_LENGTH)
   .optional();
 
-/** The query of a list that comes in pages. */
+/** Query of a paged list. */
 export const PageQuery = z.object({
   limit: z.coerce.number().int().min(1).max(100).default(30).openapi({ description: "maximum number of items" }),
   cursor: CursorSchema.openapi({ description: "`nextCursor` of the previous page" }),
 });
 
-/** The cursor of the next page; null: this is the last one. */
+/** Cursor of the next page; null: this is the last page. */
 export const NextCursor = z.string().nullable().openapi({
   description:
     "pass it as `cursor`, with the other parameters as they were (`ref` may be left out), to get the next page; null: this is the last page",
 });
 
-/** Decodes a cursor; null without one.
- * @throws GitError "invalid" for a cursor that this server did not give out, or not for this
- * request */
+/**
+ * Decodes a cursor; null without one.
+ * @throws GitError "invalid" for a cursor that this server did not issue, or issued for another
+ *   request
+ */
 export function decodeCursor<Place>(
   context: Context,
   cursor: string | undefined,
@@ -43,8 +50,10 @@ export function decodeCursor<Place>(
   return cursor === undefined ? null : decodeAny(unboundCursor(context, cursor), (value) => schema.parse(value));
 }
 
-/** The cursor of the next page, good for the same request alone.
- * @param place where that page begins */
+/**
+ * Makes the cursor of the next page, valid only for the same request.
+ * @param place where that page begins
+ */
 export function cursorFor(context: Context, place: unknown): string {
   return bindCursor(context, encodeCursor(place));
 }
@@ -56,8 +65,11 @@ export function bindCursor({ req }: Context, cursor: string): string {
   return request + (ref ?? given ?? NO_REF) + cursor;
 }
 
-/** The cursor without what binds it. A request that leaves out `ref` means that of the first page.
- * @throws GitError "invalid" when it continues another request */
+/**
+ * Checks a cursor and removes its prefixes. A request without `ref` continues with the first page's
+ * `ref`.
+ * @throws GitError "invalid" when it continues another request
+ */
 export function unboundCursor({ req }: Context, cursor: string): string {
   const { request, ref } = bondsOf(req.url);
   if (cursor.startsWith(request) && (ref === null || cursor.startsWith(ref, BOND_LENGTH)))
@@ -66,8 +78,10 @@ export function unboundCursor({ req }: Context, cursor: string): string {
   throw new GitError("invalid", { what: "cursor", field: "cursor", reason });
 }
 
-/** What stands for a request, whatever the repository's name is by now, and for its `ref`, if it
- * has one. */
+/**
+ * Makes the prefixes for a request, independent of the repository's name, which may change, and for
+ * its `ref`, if it has one.
+ */
 function bondsOf(url: string): { request: string; ref: string | null } {
   const { pathname, search } = new URL(url);
   const pairs = search

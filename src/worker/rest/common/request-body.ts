@@ -3,10 +3,12 @@ import { GitError } from "../../../base/format/errors.ts";
 import { MAX_JSON_BYTES, MAX_JSON_DEPTH, MAX_PART_BYTES } from "../../../base/format/limits.ts";
 import { PacedBody, readRest } from "../../../base/pacing/paced-body.ts";
 
-/** Reads a request's JSON body, if there is one, limited in size and depth before it is parsed. An
- * empty body is none, whatever its type: clients declare `Content-Length: 0` for it.
+/**
+ * Reads a request's JSON body, if there is one, limited in size and depth before it is parsed. An
+ * empty body counts as none, whatever its type: clients declare `Content-Length: 0` for it.
  * @throws GitError "unsupported" for another type, "too-large", "bad-request" when it is nested too
- * deep, truncated or not UTF-8, "timeout" when it arrives too slowly */
+ *   deep, truncated or not UTF-8, "timeout" when it arrives too slowly
+ */
 export const checkBody: MiddlewareHandler = async (context, next) => {
   const { raw } = context.req;
   if (raw.body === null || raw.method === "GET" || raw.method === "HEAD") return next();
@@ -14,7 +16,7 @@ export const checkBody: MiddlewareHandler = async (context, next) => {
   checkSize(declared);
   const text = await readText(raw.body);
   const headers = new Headers(raw.headers);
-  // What follows reads the request again, whose own body has been read.
+  // Later handlers read the request again, but its own body is consumed.
   const replace = (body: string | null) =>
     (context.req.raw = new Request(raw.url, { method: raw.method, headers, body }));
   if (text === "") {
@@ -31,9 +33,11 @@ export const checkBody: MiddlewareHandler = async (context, next) => {
   return next();
 };
 
-/** Refuses a body where a route takes none: a condition in it must not count as none. Clients send
- * `{}` for it. It follows `checkBody`.
- * @throws GitError "invalid", "bad-request" for what is no JSON */
+/**
+ * Refuses a body where a route takes none, so that no condition in it is ignored. `{}` is accepted,
+ * since clients send it for an empty body. Must follow `checkBody`.
+ * @throws GitError "invalid", "bad-request" when it is not JSON
+ */
 export const refuseBody: MiddlewareHandler = async ({ req }, next) => {
   if (req.raw.body === null || req.method === "GET" || req.method === "HEAD") return next();
   const value: unknown = await req.json().catch((cause: unknown) => {
@@ -46,7 +50,7 @@ export const refuseBody: MiddlewareHandler = async ({ req }, next) => {
   return next();
 };
 
-/** Reads what a route has not read of a body that is not JSON, before it answers. */
+/** Reads the rest of a body that is not JSON, before the route answers. */
 export const endBody: MiddlewareHandler = async (context, next) => {
   await next();
   await readRest(context.req.raw, MAX_PART_BYTES);
@@ -64,8 +68,8 @@ async function readText(body: ReadableStream<Uint8Array>): Promise<string> {
     }
     return text + decoder.decode();
   } catch (error) {
-    // The rest of the body would keep the connection busy. Errors of cancelling do not matter: this
-    // one is reported.
+    // The rest of the body would keep the connection busy. An error of `cancel` is ignored: the
+    // first error is reported.
     paced.cancel().catch(() => undefined);
     if (error instanceof TypeError)
       throw new GitError("bad-request", { reason: "the body is not UTF-8" }, { cause: error });
@@ -79,7 +83,7 @@ function checkSize(actual: number): void {
   throw new GitError("too-large", { what: "the body (bytes)", limit: MAX_JSON_BYTES, actual, reason });
 }
 
-/** Refuses deep nesting, for which a parser or a recursive walk would run out of stack. */
+/** Refuses deep nesting, which would overflow the stack of a parser or of a recursive walk. */
 function checkDepth(text: string): void {
   let depth = 0;
   let isString = false;

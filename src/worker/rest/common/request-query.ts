@@ -4,18 +4,20 @@ import { GitError } from "../../../base/format/errors.ts";
 import { checkParameters, isWholeNumber } from "../../../base/format/known-parameters.ts";
 import { isUtf8, percentDecode } from "../../../base/format/path-parts.ts";
 
-/** Parameters whose values are bytes, as names in trees are: `queryBytes` reads them. */
+/** Parameters with arbitrary bytes, such as names in trees, which `queryBytes` reads. */
 const BYTES: ReadonlySet<string> = new Set(["path"]);
 
-/** The parameters of a query: a text, or several when a name is repeated. */
+/** Reads the parameters of a query: a text, or several when a name is repeated. */
 export function readQuery({ req }: Context): Record<string, string | string[]> {
   return Object.fromEntries(
     Object.entries(req.queries()).map(([name, values]) => [name, values.length === 1 ? values[0]! : values]),
   );
 }
 
-/** The values of a parameter that holds bytes.
- * @returns byte strings */
+/**
+ * Reads the values of a parameter with arbitrary bytes.
+ * @returns byte strings
+ */
 export function queryBytes({ req }: Context, name: string): string[] {
   return rawPairs(req.url)
     .filter(([key]) => key === name)
@@ -31,11 +33,13 @@ function rawPairs(url: string): [name: string, value: string][] {
   });
 }
 
-/** Refuses parameters that a route does not have, and numbers that are not written as digits. Texts
- * that are not UTF-8 are refused, since they would be taken for others.
+/**
+ * Refuses parameters that a route does not declare, numbers that are not written as digits, and
+ * texts that are not UTF-8, since they would decode to other texts.
  * @param schema of the route's query; undefined: it has none
- * @throws TypeError when it is no object of parameters
- * @throws GitError "invalid" */
+ * @throws TypeError when the schema is not an object of parameters
+ * @throws GitError "invalid"
+ */
 export function checkQuery(schema: z.ZodType | undefined): MiddlewareHandler {
   if (schema !== undefined && !(schema instanceof z.ZodObject))
     throw new TypeError("a query is declared as an object of parameters");
@@ -55,7 +59,7 @@ export function checkQuery(schema: z.ZodType | undefined): MiddlewareHandler {
   };
 }
 
-/** Whether a parameter is a number, which may be left out. */
+/** Whether a parameter is a number, optional or not. */
 function isNumber(schema: z.ZodType): boolean {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault) return isNumber(schema.unwrap() as z.ZodType);
   return schema instanceof z.ZodNumber;

@@ -11,10 +11,12 @@ import { checkBody, endBody, refuseBody } from "./request-body.ts";
 import { checkQuery, readQuery } from "./request-query.ts";
 import type { Ambiguities, RepositoryClient } from "../../../contract/calls.ts";
 
-/** What a route needs: a right to the repository in its path, or
- * - `token`: any valid token; the route itself checks its right to what the request names
- *   (`Deployment.demand`);
- * - `nothing`: every caller is answered, with what they may see. */
+/**
+ * Right that a route needs: a right to the repository in its path, or
+ * - `token`: any valid token; the route itself checks its right to the resource that the request
+ *   names (`Deployment.demand`);
+ * - `nothing`: every caller is answered, with the data that they may see.
+ */
 export type Need = Right | "token" | "nothing";
 
 /** The host's services for one request. */
@@ -32,29 +34,35 @@ export interface RestHost extends Deployment {
   ): Promise<PushResult>;
 }
 
-/** The routes' variables in a request's context. */
+/** Variables of a route in a request's context. */
 export interface RestEnv {
   Variables: {
     host: RestHost;
-    /** The repository in the path, opened with the right that the route needs. Routes have no other
-     * way to it. */
+    /**
+     * The repository in the path, opened with the right that the route needs. Routes have no other
+     * access to it.
+     */
     repository: RepositoryClient;
-    /** Reads its bytes from where the object says they are. */
+    /** Reads the repository's bytes from the places that the object names. */
     reading: Reading;
   };
 }
 
-/** An app for the routes of a resource. What a schema refuses is answered 422, with the invalid
- * field. */
+/**
+ * Makes an app for the routes of a resource. Input that a schema refuses is answered 422, with the
+ * invalid field.
+ */
 export function newRoutes(): OpenAPIHono<RestEnv> {
   return new OpenAPIHono<RestEnv>({
     defaultHook: (result) => (result.success ? undefined : answerError(toRefusal(result.error))),
   });
 }
 
-/** Declares a route: the right it needs, its request and its responses. Checks run in this order:
- * right, names in the query, JSON body, schema. What the route does not declare is refused:
- * parameters of the query, a body, keys of a body (whose schemas are strict objects). */
+/**
+ * Declares a route: the right it needs, its request and its responses. Checks run in this order:
+ * right, names in the query, JSON body, schema. Undeclared input is refused: parameters of the
+ * query, a body, keys of a body (whose schemas are strict objects).
+ */
 export function defineRoute<P extends string, R extends Omit<RouteConfig, "path"> & { path: P }>(
   needed: Need,
   route: R,
@@ -70,10 +78,12 @@ export function defineRoute<P extends string, R extends Omit<RouteConfig, "path"
   });
 }
 
-/** Serves a route whose last parameter may contain unencoded slashes, which OpenAPI path templates
+/**
+ * Serves a route whose last parameter may contain unencoded slashes, which OpenAPI path templates
  * cannot express.
  * @param pattern of its path
- * @param handler gets the query, as the route's schema reads it */
+ * @param handler gets the query, parsed by the route's schema
+ */
 export function serveBelow<Pattern extends string, Query extends z.ZodType>(
   app: OpenAPIHono<RestEnv>,
   route: RouteConfig & { readonly request: { readonly query: Query } },
@@ -122,7 +132,7 @@ export function repositoryOf(context: Context<RestEnv>): RepositoryClient {
 
 type Issue = z.core.$ZodIssue;
 
-/** The error for what a schema refuses: it names the first invalid field. */
+/** Makes the error for input that a schema refuses: it names the first invalid field. */
 function toRefusal({ issues }: { readonly issues: readonly Issue[] }): GitError {
   const { field, reason } = describe(issues[0]!);
   return new GitError("invalid", { what: field === "" ? "request" : field, field, reason });
@@ -133,7 +143,7 @@ function describe(issue: Issue, above: readonly PropertyKey[] = []): { field: st
   if (issue.code === "unrecognized_keys")
     return { field: [...path, issue.keys[0]].join("."), reason: "there is no such field" };
   if (issue.code === "invalid_union" && issue.errors.length > 0) {
-    // The alternative that fits best is the one that is meant.
+    // The sender most likely meant the alternative with the fewest faults.
     const [closest] = issue.errors.toSorted((a, b) => countFaults(a) - countFaults(b));
     if (closest!.length > 0) return describe(closest![0]!, path);
   }

@@ -36,8 +36,10 @@ export const ModeSchema = z
   .regex(/^[0-7]{6,}$/)
   .openapi({ description: "octal file mode, as git writes it", example: formatMode(FILE_MODE) });
 
-/** A full object id, or null. (`OidSchema.nullable()` would be documented as an id that is also
- * null.) */
+/**
+ * A full object id, or null. (`OidSchema.nullable()` would be documented as an id that is null at
+ * the same time.)
+ */
 export const NullableOidSchema = z.union([OidSchema, z.null()]);
 
 /** A revision: at most 1,000 characters, no control characters. */
@@ -65,24 +67,29 @@ export const RefPatternSchema = z
     example: "refs/heads/release/**",
   });
 
-/** A path in a repository, which `pathOf` reads: it need not be UTF-8. */
+/** A path in a repository, not necessarily UTF-8. `pathOf` reads it. */
 export const PathSchema = z
   .string()
   .max(4_096)
   .regex(/^[^\0]*$/, "it must not contain NUL");
 
-/** The parameter `path` of a query, without leading and trailing slashes; "" without one.
- * @returns byte string */
+/**
+ * Reads the parameter `path` of a query, without leading and trailing slashes; "" without one.
+ * @returns byte string
+ */
 export function pathOf(context: Context): string {
   return pathsOf(context)[0] ?? "";
 }
 
-/** The same, where it may be repeated. */
+/**
+ * Reads the parameter `path` of a query, which may be repeated.
+ * @returns byte strings
+ */
 export function pathsOf(context: Context): string[] {
   return queryBytes(context, "path").map((path) => path.replace(/^\/+|\/+$/g, ""));
 }
 
-/** Who wrote something, and when. */
+/** Author, committer or tagger, with a time. */
 export const IdentSchema = z
   .object({
     name: z.string(),
@@ -97,12 +104,12 @@ export const IdentSchema = z
   })
   .openapi("Ident");
 
-/** Which part of a message is asked for. */
+/** The requested part of a message. */
 export const PartSchema = z.coerce.number().int().min(1).default(1).openapi({
   description: "of the message, if that comes in several parts; from 1",
 });
 
-/** In how many parts a message comes. */
+/** Number of parts of a message. */
 export const MessagePartsSchema = z
   .number()
   .int()
@@ -141,7 +148,7 @@ export const TextSchema = z
   .string()
   .refine((text) => text.isWellFormed() && !text.includes("\0"), "it must be well-formed Unicode without NUL");
 
-/** What a status judges. It is told in one line. */
+/** The check that a status belongs to, in one line. */
 export const ContextSchema = TextSchema.min(1)
   .max(MAX_CONTEXT_CHARS)
   .refine((text) => !/\p{Cc}/u.test(text), "it must be without control characters");
@@ -170,7 +177,7 @@ export const TagSchema = refNameSchema("refs/tags/").openapi({ description: "wit
 /** A ref's name, without `refs/`. */
 export const RefNameSchema = refNameSchema("refs/").openapi({ description: "without `refs/`", example: "heads/main" });
 
-/** The id that a ref must have to be changed. */
+/** The id that a ref must have before it is changed. */
 export const ExpectedSchema = OidSchema.nullish().openapi({
   description: "if given, the ref must have this id, else 409; null: it must not exist",
 });
@@ -185,7 +192,7 @@ const PersonText = z
   .max(MAX_PERSON_TEXT)
   .refine(isPersonText, { message: "it must not be empty or contain control characters, < or >" });
 
-/** For examples of request bodies. */
+/** Person in examples of request bodies. */
 export const PERSON_EXAMPLE = { name: "Ada Example", email: "ada@example.com" };
 
 /** An author, committer or tagger; the date defaults to now. */
@@ -201,8 +208,10 @@ export const PersonSchema = z
   })
   .openapi("Person");
 
-/** The identity as git stores it.
- * @param nowMs used when there is no date */
+/**
+ * Converts a person to the identity that git stores.
+ * @param nowMs used when there is no date
+ */
 export function toIdent({ name, email, date }: z.infer<typeof PersonSchema>, nowMs: number): Ident {
   const zone = /[+-]\d\d:?\d\d$/.exec(date ?? "")?.[0].replace(":", "") ?? "+0000";
   const timeMs = date === undefined ? nowMs : Date.parse(date);
@@ -214,15 +223,17 @@ export function toIdent({ name, email, date }: z.infer<typeof PersonSchema>, now
   };
 }
 
-/** The content of a body that is JSON. */
+/** Describes a JSON body with a schema. */
 export const json = <Schema extends z.ZodType>(schema: Schema) => ({ content: { "application/json": { schema } } });
 
-/** Begins the description of a credential for another host. */
+/** First words in the description of a credential for another host. */
 export const SIGNS_IN =
   "the header `Authorization`, such as `Bearer …`, stored encrypted, never shown, sent to the origin of `url` only: as";
 
-/** A time as answers tell it: ISO 8601, in UTC.
- * @param ms since 1970; null: never */
+/**
+ * Formats a time for answers: ISO 8601, in UTC.
+ * @param ms since 1970; null: never
+ */
 export function toTime(ms: number): string;
 export function toTime(ms: number | null): string | null;
 export function toTime(ms: number | null): string | null {

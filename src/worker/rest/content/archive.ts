@@ -56,7 +56,7 @@ serveBelow(archiveRoutes, read, "/repos/:owner/:repo/archive/*", async (context,
   const { ref, format } = splitArchiveName(pathParts(context).join("/"));
   const request = { ref, path: pathOf(context), prefix: encodeText(prefix), lfs: lfs === "true" };
   const archive = await planArchive(repositoryOf(context), request, context.get("reading"));
-  // What is missing may come.
+  // A missing LFS object may be uploaded later.
   const isImmutable = isHexOid(ref) && lfs === "false";
   return answerByIds(context, [archive.commit, format, lfs], isImmutable, async () => {
     const name = `${nameArchive(context.req.param("repo"), ref)}.${format}`;

@@ -176,8 +176,10 @@ export const filesRoutes = newRoutes()
     return (await answerByIds(context, [commit], isImmutable, answer)) as ReturnType<typeof answer>;
   });
 
-/** Shows entries of trees.
- * @param prefix byte string, prepended to their paths */
+/**
+ * Converts entries of trees to JSON.
+ * @param prefix byte string, prepended to their paths
+ */
 function showFiles({ paths, modes, oids, sizes }: FileColumns, prefix: string): z.infer<typeof Entry>[] {
   return paths.map((path, i) => {
     const mode = modes[i]!;
@@ -192,7 +194,7 @@ function showFiles({ paths, modes, oids, sizes }: FileColumns, prefix: string): 
   });
 }
 
-/** The same entries, with what they are pointers to. */
+/** Adds to each entry the LFS object that it points to. */
 function withLfs(entries: z.infer<typeof Entry>[], found: readonly LfsFile[]): z.infer<typeof Entry>[] {
   const named = new Map(found.map(({ index, oid, sizeBytes }) => [index, { oid, size: sizeBytes }]));
   return entries.map((entry, i) => ({ ...entry, lfs: named.get(i) ?? null }));

@@ -112,7 +112,7 @@ export const grepRoutes = newRoutes().openapi(search, async (context) => {
   });
   const { commit } = result;
   const answer = () => context.json(showResult(context, result), 200);
-  // A search that was cut short must not be cached: the next one may get further.
+  // An incomplete search must not be cached: the next one may get further.
   if (result.next !== null) return answer();
   return (await answerByIds(context, [commit], cursor !== null || isHexOid(ref), answer)) as ReturnType<typeof answer>;
 });

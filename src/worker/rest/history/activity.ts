@@ -7,7 +7,7 @@ import { OidSchema, RefSchema, RepositoryParams, json } from "../common/schemas.
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** Longest period of one answer, in days: ten years. */
+/** Maximum period of one answer, in days: ten years. */
 const MAX_DAYS = 3_660;
 
 const Count = z.number().int().min(0);

@@ -26,7 +26,7 @@ const Contributors = z
   })
   .openapi("Contributors");
 
-/** All pages belong to the same commit, even if the ref moves in between. */
+/** All pages are about the same commit, even if the ref moves meanwhile. */
 const Place = z.object({ commit: OidSchema, from: Count });
 
 const list = defineRoute("read", {
@@ -44,7 +44,7 @@ const list = defineRoute("read", {
   },
 });
 
-/** `/repos/:owner/:repo/contributors`: who wrote how many commits. */
+/** `/repos/:owner/:repo/contributors`: authors with their numbers of commits. */
 export const contributorRoutes = newRoutes().openapi(list, async (context) => {
   const { ref, limit, cursor } = context.req.valid("query");
   const { commit: first, from } = decodeCursor(context, cursor, Place) ?? { commit: ref, from: 0 };

@@ -3,29 +3,31 @@ import { COMMENT, HEARTBEAT_MS, STREAM_HEADERS, STREAM_LIFE_MS, wantsStream } fr
 import type { EventSource } from "../../shared/deployment.ts";
 import type { EventPage, EventQuery } from "../../../contract/events.ts";
 
-/** Events of one page of a stream. */
+/** Maximum number of events in one page of a stream. */
 const STREAM_PAGE = 30;
 
-/** How soon a reader of a stream connects again (ms). */
+/** Delay before a reader of a stream reconnects (ms). */
 const RETRY_MS = 1_000;
 
-/** How a request wants to hear of events. */
+/** Reads from a request whether it wants a stream, and the last event that it has. */
 export function followed({ req }: Context): { readonly isStream: boolean; readonly last: string | undefined } {
   return { isStream: wantsStream(req.header("Accept")), last: req.header("Last-Event-ID") };
 }
 
-/** What a request for events asks. */
+/** Parameters of a request for events. */
 interface Asked extends ReturnType<typeof followed> {
   /** @see EventQuery */
   readonly after?: string | null | undefined;
   readonly limit: number;
-  /** How long to wait for an event if there is none (seconds). */
+  /** Maximum wait for an event if there is none (seconds). */
   readonly wait: number;
 }
 
-/** Answers with a page of events, or with a stream of them.
+/**
+ * Answers with a page of events, or with a stream of them.
  * @param read reads the log once
- * @param listen begins to listen to it */
+ * @param listen opens a listener to the log
+ */
 export async function answerEvents<Page extends EventPage>(
   { after = null, limit, wait, isStream, last }: Asked,
   read: (query: EventQuery) => Promise<Page>,
@@ -33,9 +35,9 @@ export async function answerEvents<Page extends EventPage>(
 ): Promise<Page | Response> {
   if (isStream) {
     const listener = await listen();
-    // A browser that has had no event sends an empty id.
+    // A browser that has received no event sends an empty id.
     const from = last || (after ?? "latest");
-    // Before the answer begins, so that what is wrong has a status.
+    // Read before the answer begins, so that errors still get a status.
     const first = await closing(listener, () => listener.events({ after: from, limit: STREAM_PAGE }));
     return new Response(streamEvents(listener, first), { headers: STREAM_HEADERS });
   }
@@ -46,7 +48,7 @@ export async function answerEvents<Page extends EventPage>(
   return page;
 }
 
-/** Closes a listener when `f` fails. */
+/** Runs `f`, and closes the listener if it fails. */
 async function closing<T>(listener: Pick<EventSource, "close">, f: () => Promise<T>): Promise<T> {
   try {
     return await f();
@@ -56,7 +58,7 @@ async function closing<T>(listener: Pick<EventSource, "close">, f: () => Promise
   }
 }
 
-/** Reads a page, and waits for one that is not empty. */
+/** Reads a page, and waits while it is empty. */
 async function awaitEvents<Page extends EventPage>(
   listener: EventSource<Page>,
   query: EventQuery,
@@ -71,7 +73,7 @@ async function awaitEvents<Page extends EventPage>(
   return page;
 }
 
-/** Streams events as they happen. Reads on only as the client takes them. */
+/** Streams events as they happen. The log is read only as fast as the client takes them. */
 function streamEvents(listener: EventSource, first: EventPage): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   const endMs = Date.now() + STREAM_LIFE_MS;
@@ -100,8 +102,8 @@ function streamEvents(listener: EventSource, first: EventPage): ReadableStream<U
           controller.enqueue(encoder.encode(gap + page.events.map(encodeEvent).join("")));
           page = null;
         } catch {
-          // The caller's right, or the repository, has gone. Who connects again is told by a
-          // status.
+          // The caller's right or the repository is gone. The client learns the reason from the
+          // status of its next request.
           listener.close();
           controller.close();
         }

@@ -6,8 +6,10 @@ import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import { answerEvents, followed } from "./event-answer.ts";
 import { CommitSchema, json, NullableOidSchema, RepositoryParams } from "../common/schemas.ts";
 
-/** The longest that a request waits for an event (seconds): proxies end requests that are silent
- * for a minute. */
+/**
+ * Maximum wait of a request for an event (seconds): proxies end requests that are silent for a
+ * minute.
+ */
 const MAX_WAIT_SECONDS = 25;
 
 const MovedRef = z
@@ -135,8 +137,7 @@ const readOwner = defineRoute("token", {
   },
 });
 
-/** `/repos/:owner/:repo/events` and `/owners/:owner/events`: what has happened, and what
- * happens. */
+/** `/repos/:owner/:repo/events` and `/owners/:owner/events`: past and new events. */
 export const eventRoutes = newRoutes()
   .openapi(read, async (context) => {
     const { owner, repo } = context.req.valid("param");
@@ -160,7 +161,7 @@ export const eventRoutes = newRoutes()
     return answer instanceof Response ? (answer as never) : context.json(show(answer), 200);
   });
 
-/** A page as its schema has it: what an object answers is read-only. */
+/** Converts a page to its schema's type, which is not read-only as an object's answer is. */
 function show<Page extends EventPage>({ events, ...page }: Page) {
   return { ...page, events: events as (Page["events"][number] & z.output<typeof Event>)[] };
 }

@@ -24,7 +24,7 @@ const Flag = z
   .default("false")
   .transform((text) => text === "true");
 
-/** What of a commit a search looks into. */
+/** Part of a commit that a search covers. */
 const SEARCHED = `within the first ${MAX_HEAD_BYTES / 1_024} KiB of the commit`;
 
 const LogQuery = PageQuery.extend({
@@ -86,7 +86,7 @@ export const logRoutes = newRoutes().openapi(list, async (context) => {
   const path = pathOf(context);
   const place = cursor === undefined ? null : decodeLogPlace(unboundCursor(context, cursor));
   const repository = repositoryOf(context);
-  // Later pages depend on their cursors only.
+  // Later pages depend only on their cursors.
   const tip = place === null ? (await repository.resolve(ref)).commit : null;
   const answer = async () => {
     const { author = null, text = null, ...others } = rest;

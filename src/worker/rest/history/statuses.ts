@@ -67,7 +67,7 @@ const set = defineRoute("write", {
   responses: { 201: { description: "The commit's statuses.", ...json(Statuses) }, ...failures(409) },
 });
 
-/** `/repos/:owner/:repo/commits/:ref/statuses`: what checks say of a commit. */
+/** `/repos/:owner/:repo/commits/:ref/statuses`: results of checks of a commit. */
 export const statusRoutes = newRoutes()
   .openapi(read, async (context) =>
     context.json(show(await repositoryOf(context).statuses(context.req.valid("param").ref)), 200),

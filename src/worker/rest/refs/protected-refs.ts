@@ -73,7 +73,7 @@ const configure = defineRoute("admin", {
   responses,
 });
 
-/** `/repos/:owner/:repo/protected-refs`: which refs may change, and how. */
+/** `/repos/:owner/:repo/protected-refs`: rules for changes of refs. */
 export const protectedRefRoutes = newRoutes()
   .openapi(read, async (context) => context.json(show(await repositoryOf(context).protectedRefs()), 200))
   .openapi(configure, async (context) => {
@@ -84,8 +84,10 @@ export const protectedRefRoutes = newRoutes()
     return context.json(show(await repositoryOf(context).configureProtectedRefs(rules)), 200);
   });
 
-/** @throws GitError "invalid" for ids that no token with access to the repository has: a rule with
- * only such ids would shut everyone out */
+/**
+ * @throws GitError "invalid" for ids of tokens without access to the repository: a rule with only
+ *   such ids would shut everyone out
+ */
 async function demandTokens(tokens: TokenService, place: Required<Place>, ids: readonly string[]): Promise<void> {
   const unknown = await tokens.findUnknown(place, ids);
   if (unknown.length === 0) return;
