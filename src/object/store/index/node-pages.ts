@@ -15,17 +15,17 @@ import { BLOB_MAX_BYTES, type Sql } from "../sql/sql.ts";
 /** A node as it is stored. */
 export interface StoredNode {
   readonly number: ObjectNumber;
-  /** Object numbers. */
+  /** Object numbers of the parents. */
   readonly parents: readonly ObjectNumber[];
   readonly tree: ObjectNumber;
   readonly generation: number;
   /** Seconds. */
   readonly time: number;
-  /** Encoded: a check must be able to read what is corrupt. */
+  /** Encoded set, so that a check can read a corrupt one. */
   readonly introduced: Uint8Array;
 }
 
-/** Bytes of a record but for its parents and its set, at most. */
+/** Upper bound of a record's bytes without its parents and its set. */
 const RECORD_BYTES = 40;
 
 /** Opens the table. */
@@ -40,15 +40,15 @@ export function openNodes(sql: Sql): RecordPages<StoredNode> {
   });
 }
 
-/** Room behind the nodes that are read, as a part of their number: the next pushes append theirs
- * without copying all. */
+/** Spare room after the nodes that are read, as a fraction of their number: the next pushes append
+ * nodes there without copying everything. */
 const ROOM = 1 / 64;
 
 /** All nodes, without `introduced`, one array per column, by number. */
 export interface NodeColumns {
-  /** How many there are. */
+  /** Number of nodes. */
   readonly length: number;
-  /** These three have `ROOM`. */
+  /** These three columns have `ROOM`. */
   readonly numbers: Column<ObjectNumber>;
   readonly trees: Column<ObjectNumber>;
   readonly times: Float64Array;
@@ -59,8 +59,8 @@ export interface NodeColumns {
   readonly parents: Column<ObjectNumber>;
 }
 
-/** Reads all nodes, by number. Pages are not counted first, since every row that is read is billed,
- * and this happens whenever an object wakes.
+/** Reads all nodes, by number. Does not count pages first, because every row that is read is
+ * billed, and this runs whenever an object wakes.
  * @throws as `RecordPages.read` */
 export function readAllNodes(sql: Sql): NodeColumns {
   const pages = sql
@@ -89,8 +89,8 @@ export function readAllNodes(sql: Sql): NodeColumns {
   return columns;
 }
 
-/** Reads the nodes of one page into the rows from `from` to before `end`. One function, so that it
- * is compiled once the first pages have been read. */
+/** Reads the nodes of one page into the rows from `from` to before `end`. A function of its own, so
+ * that it is compiled once the first pages have been read. */
 function readPage(columns: NodeColumns, from: number, end: number, bytes: Uint8Array): void {
   const { numbers, trees, times, generations, parentStarts, parents } = columns;
   const reader = new VarintReader(bytes, 0, "commits");
@@ -98,7 +98,7 @@ function readPage(columns: NodeColumns, from: number, end: number, bytes: Uint8A
   let last = parentStarts[from]!;
   for (let number = 0; reader.at < bytes.length; row++) {
     number += reader.varint();
-    // They are found by halving.
+    // Checks the order, because binary searches rely on it.
     if (row > 0 && number <= numbers[row - 1]!) throw damaged();
     numbers[row] = number;
     for (let left = reader.varint(); left > 0; left--) parents[last++] = number - reader.zigzag();
@@ -112,7 +112,7 @@ function readPage(columns: NodeColumns, from: number, end: number, bytes: Uint8A
   }
   if (row !== end || reader.at > bytes.length) throw damaged();
 }
-/** Bytes of a node's record, at most.
+/** Upper bound of the bytes of a node's record.
  * @throws GitError "too-large" when it does not fit into a row */
 function sizeOf({ parents, introduced }: StoredNode): number {
   const bytes = RECORD_BYTES + parents.length * 5 + introduced.length;

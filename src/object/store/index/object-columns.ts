@@ -4,7 +4,7 @@ import { OID_BYTES, type Oid } from "../../../base/format/oid.ts";
 import type { ChunkId, ObjectNumber } from "../../../base/numbers/kinds.ts";
 import type { NumberSet } from "../../../base/numbers/number-set.ts";
 
-/** The integer columns of a row. */
+/** Names of a row's integer columns. */
 export const INTEGERS = [
   "number",
   "chunk",
@@ -17,8 +17,8 @@ export const INTEGERS = [
   "introducer",
 ] as const;
 
-/** Those that may be above 2³²: an object of several GB, an entry of that length, and the distance
- * over such an entry. */
+/** Columns whose values may be above 2³²: an object of several GB, an entry of that length, and the
+ * distance over such an entry. */
 const WIDE = ["length", "size", "distance"] as const;
 type Wide = (typeof WIDE)[number];
 type Narrow = Exclude<(typeof INTEGERS)[number], Wide>;
@@ -27,14 +27,14 @@ const NARROW = INTEGERS.filter((name): name is Narrow => !isWide(name));
 
 /** Index rows, one array per column; slot i of each belongs to row i. */
 export interface ObjectColumns extends Readonly<Record<Narrow, Uint32Array>>, Readonly<Record<Wide, Float64Array>> {
-  /** Order of arrival, from 1. */
+  /** Number by order of arrival, from 1. */
   readonly number: Column<ObjectNumber>;
   /** Packed, `OID_BYTES` each. */
   readonly oid: Uint8Array;
   /** Id of the chunk that contains the entry. */
   readonly chunk: Column<ChunkId>;
-  /** Offset of the entry in its chunk, bytes: below 2³², since whoever writes chunks closes one at
-   * the first entry boundary after some 2 MB (`CHUNK_TARGET_BYTES`, `BLOB_MAX_BYTES`). */
+  /** Offset of the entry in its chunk, bytes: below 2³², since a chunk is closed at the first entry
+   * boundary after some 2 MB (`CHUNK_TARGET_BYTES`, `BLOB_MAX_BYTES`). */
   readonly offset: Uint32Array;
   /** Stored size of the entry, bytes, header included. */
   readonly length: Float64Array;
@@ -61,7 +61,7 @@ export type ObjectRow = { readonly oid: Oid } & {
   readonly [Name in (typeof INTEGERS)[number]]: ObjectColumns[Name][number];
 };
 
-/** The result for each requested id, in order. */
+/** The results for the requested ids, in their order. */
 export interface Lookup {
   /** 0: there is no such object. */
   readonly number: Column<ObjectNumber>;
@@ -71,7 +71,7 @@ export interface Lookup {
   readonly introducer: Column<ObjectNumber>;
 }
 
-/** Columns for `count` rows, all zero. */
+/** Makes columns for `count` rows, all zero. */
 export function newObjectColumns(count: number): ObjectColumns {
   const integers = Object.fromEntries(
     INTEGERS.map((name) => [name, isWide(name) ? new Float64Array(count) : new Uint32Array(count)]),
@@ -79,7 +79,7 @@ export function newObjectColumns(count: number): ObjectColumns {
   return { oid: new Uint8Array(count * OID_BYTES), ...integers } as unknown as ObjectColumns;
 }
 
-/** Row `i`, without its id. */
+/** Takes row `i`, without its id. */
 export function rowAt(rows: ObjectColumns, i: number): Omit<ObjectRow, "oid"> {
   return {
     number: rows.number[i]!,
@@ -94,7 +94,7 @@ export function rowAt(rows: ObjectColumns, i: number): Omit<ObjectRow, "oid"> {
   };
 }
 
-/** All rows, each a copy. */
+/** Copies all rows. */
 export function toRows(rows: ObjectColumns): ObjectRow[] {
   return Array.from(rows.number, (_, i) => ({
     oid: rows.oid.slice(i * OID_BYTES, (i + 1) * OID_BYTES),
@@ -102,7 +102,7 @@ export function toRows(rows: ObjectColumns): ObjectRow[] {
   }));
 }
 
-/** Rows `from` to `end - 1`: views. */
+/** Takes the rows `from` to `end - 1` as views. */
 export function sliceRows(rows: ObjectColumns, from: number, end: number): ObjectColumns {
   const integers = Object.fromEntries(INTEGERS.map((name) => [name, rows[name].subarray(from, end)]));
   return { oid: rows.oid.subarray(from * OID_BYTES, end * OID_BYTES), ...integers } as unknown as ObjectColumns;
@@ -115,7 +115,7 @@ export function copyRows(rows: ObjectColumns, from: number, end: number, target:
   for (const name of WIDE) copyPart(rows[name], from, end, target[name], into);
 }
 
-/** From this many elements on, a view of them costs less than to copy one after another. */
+/** Number of elements from which a view of them costs less than copying one after another. */
 const MANY_ELEMENTS = 100;
 
 function copyPart<Part extends Uint8Array | Uint32Array | Float64Array>(
@@ -129,7 +129,7 @@ function copyPart<Part extends Uint8Array | Uint32Array | Float64Array>(
   else for (let i = from; i < end; i++) target[into + i - from] = source[i]!;
 }
 
-/** One list of rows by number from two; of a number in both, the newer row. */
+/** Merges two lists of rows by number; of a number in both, the newer row counts. */
 export function mergeRows(older: ObjectColumns, newer: ObjectColumns): ObjectColumns {
   const merged = newObjectColumns(older.number.length + newer.number.length);
   let length = 0;
@@ -155,7 +155,7 @@ export function mergeRows(older: ObjectColumns, newer: ObjectColumns): ObjectCol
   return sliceRows(merged, 0, length);
 }
 
-/** The rows with one of the numbers, and the others: copies. */
+/** Divides rows into those with one of the numbers, and the others: copies. */
 export function divideRows(
   rows: ObjectColumns,
   numbers: NumberSet,
@@ -171,7 +171,7 @@ export function divideRows(
   return { named: pick(true), others: pick(false) };
 }
 
-/** One list of the rows of several: a copy. */
+/** Joins several lists of rows into a copy. */
 export function joinRows(parts: readonly ObjectColumns[]): ObjectColumns {
   const joined = newObjectColumns(parts.reduce((sum, { number }) => sum + number.length, 0));
   let length = 0;
@@ -182,7 +182,7 @@ export function joinRows(parts: readonly ObjectColumns[]): ObjectColumns {
   return joined;
 }
 
-/** The lowest number except 0; 0 if there is no other. */
+/** Finds the lowest number except 0; 0 if there is no other. */
 export function lowest(numbers: Iterable<ObjectNumber>): ObjectNumber {
   let low: ObjectNumber = 0;
   for (const number of numbers) if (number !== 0 && (low === 0 || number < low)) low = number;

@@ -28,18 +28,18 @@ import { UnfiledObjects } from "./unfiled-objects.ts";
 
 /** Commits, trees, blobs and tags. */
 const ALL_TYPES = 4;
-/** Rows that are looked up in a step. */
+/** Rows that are looked up in one step. */
 const ROWS_PER_STEP = 4_096;
 
-/** The most objects that a prefix of an id may stand for. */
+/** Limit of the objects that match a prefix of an id. */
 const MAX_ALIKE = 1_000;
 
-/** The objects of the repository and their locations. Rows lie in pages by number (`ObjectPages`),
- * found by id through `IdRuns`; those of small pushes lie beside their chunks at first
- * (`UnfiledObjects`). A repository has one index in memory, since it keeps what it read; after a
- * transaction was rolled back it must `forget`. Whatever writes must run in a transaction. */
+/** The objects of the repository and their locations. Rows are in pages by number (`ObjectPages`),
+ * found by id through `IdRuns`; rows of small pushes are beside their chunks at first
+ * (`UnfiledObjects`). A repository has one index in memory, since the index caches; it must
+ * `forget` after a transaction was rolled back. Writing methods must run in a transaction. */
 export class ObjectIndex {
-  /** The chunks beside which the rows of small pushes lie. */
+  /** The inline chunks, beside which the rows of small pushes are stored. */
   readonly hot: HotChunks;
   readonly #staged: StagedRows;
   readonly #pages: ObjectPages;
@@ -58,7 +58,7 @@ export class ObjectIndex {
     this.#rows = new ObjectRows(this.#pages, this.#unfiled, this.#ids, this.#absent);
   }
 
-  /** Forgets what is in memory: it may differ from what is stored. */
+  /** Clears the cache, which may differ from the tables. */
   forget(): void {
     this.#staged.forget();
     this.#pages.forget();
@@ -109,9 +109,9 @@ export class ObjectIndex {
     return { ids, rows: yield* this.#pages.prepare(rows), staged: null };
   }
 
-  /** Stages what takes several rows, so that little is left to be inserted. Needs no transaction.
-   * Yields after each row: a turn in which nothing else is written. What another had staged is
-   * removed; so is this when the steps are left before their end. */
+  /** Stages prepared rows ahead of their transaction, so that little is left to insert. Needs no
+   * transaction. Yields after each row; nothing else may write in that turn. Removes earlier staged
+   * rows, and its own if the generator is left before its end. */
   *stage(prepared: PreparedObjects): Generator<void, PreparedObjects> {
     if (prepared.staged !== null) return prepared;
     const first = this.#pages.firstToStage(prepared.rows);
@@ -130,8 +130,8 @@ export class ObjectIndex {
     }
   }
 
-  /** Begins to stage `count` rows as they come, of consecutive numbers from `first` on, above all
-   * others. What another had staged is removed. */
+  /** Begins to stage `count` rows as they arrive, with consecutive numbers from `first` on, above
+   * all others. Removes earlier staged rows. */
   beginStaging(first: ObjectNumber, count: number): StagingObjects {
     this.unstage();
     const staged: Staged = { first, run: this.#ids.nextRun() };
@@ -153,12 +153,13 @@ export class ObjectIndex {
     this.#staged.end();
   }
 
-  /** Whether rows can be inserted: all of those that were staged are still there. */
+  /** Whether rows can still be inserted: all of them that were staged still exist. */
   isStaged({ staged }: PreparedObjects): boolean {
     return staged === null || staged === this.#staged.get();
   }
 
-  /** Inserts prepared rows; nothing may have been written since, and they are still staged. */
+  /** Inserts prepared rows. Nothing may have been written since, and staged rows must still
+   * exist. */
   insertPrepared({ rows, ids, staged }: PreparedObjects): void {
     if (staged === null) this.unstage();
     else this.#staged.end();
@@ -167,7 +168,7 @@ export class ObjectIndex {
     else this.#ids.add(ids);
   }
 
-  /** Notes the rows that are about to be written beside a chunk.
+  /** Adds the rows that are about to be written beside a chunk.
    * @param page from `encodeObjectPage`
    * @throws as `insertMany` */
   noteUnfiled(chunk: ChunkId, page: Uint8Array): void {
@@ -176,7 +177,8 @@ export class ObjectIndex {
     this.#unfiled.add(chunk, decoded);
   }
 
-  /** Updates the locations of rewritten objects. The chunks they leave must be released. */
+  /** Updates the locations of rewritten objects. The caller must release the chunks that they
+   * leave. */
   move(moved: MovedObjects): void {
     const numbers = NumberSet.fromSorted(moved.number);
     const change = (rows: ObjectColumns, i: number): void => {
@@ -232,7 +234,7 @@ export class ObjectIndex {
         count += end - from;
       }
     }
-    // Those left out are number 0.
+    // Drops absent objects, which have number 0.
     return count === numbers.size ? rows : divideRows(rows, NumberSet.of(0)).others;
   }
 
@@ -251,7 +253,7 @@ export class ObjectIndex {
     return NumberSet.fromUnsorted(found);
   }
 
-  /** Those of the objects that have one of the types, without blobs of `blobLimitBytes` or more. */
+  /** Selects the objects that have one of the types, without blobs of `blobLimitBytes` or more. */
   passing(numbers: NumberSet, types: ReadonlySet<number>, blobLimitBytes: number): NumberSet {
     if (types.size === ALL_TYPES && blobLimitBytes === Infinity) return numbers;
     return this.#rows.select(
@@ -260,8 +262,8 @@ export class ObjectIndex {
     );
   }
 
-  /** The other objects, hidden ones too, that are stored as deltas on one of these. Reads every
-   * row. */
+  /** Finds the other objects, including hidden ones, that are stored as deltas on one of these.
+   * Reads every row. */
   dependents(bases: NumberSet): NumberSet {
     if (bases.size === 0) return NumberSet.EMPTY;
     return this.#rows.select(
@@ -270,18 +272,18 @@ export class ObjectIndex {
     );
   }
 
-  /** The objects in a chunk.
+  /** Finds the objects in a chunk.
    * @param first lowest possible number, `last` the highest */
   inChunk(chunk: ChunkId, first: ObjectNumber, last: ObjectNumber): NumberSet {
     return this.#rows.select(NumberSet.range(first, last + 1), (rows, i) => rows.chunk[i] === chunk);
   }
 
-  /** Stored bytes of the objects in a chunk; parameters as `inChunk`. */
+  /** Sums the stored bytes of the objects in a chunk; parameters as `inChunk`. */
   bytesIn(chunk: ChunkId, first: ObjectNumber, last: ObjectNumber): number {
     return this.locate(this.inChunk(chunk, first, last)).length.reduce((sum, bytes) => sum + bytes, 0);
   }
 
-  /** The ids of the chunks that contain objects. */
+  /** Finds the ids of the chunks that contain objects. */
   chunksOf(numbers: NumberSet): Set<ChunkId> {
     const found = new Set<ChunkId>();
     this.#rows.select(numbers, ({ chunk }, i) => {
@@ -291,7 +293,7 @@ export class ObjectIndex {
     return found;
   }
 
-  /** Reads the row of one oid. */
+  /** Reads the row of one id. */
   find(oid: Oid): ObjectRow | null {
     let row: ObjectRow | null = null;
     this.#rows.search(oid, (_, page, at) => {
@@ -300,7 +302,7 @@ export class ObjectIndex {
     return row;
   }
 
-  /** The numbers of objects whose ids begin with a prefix, at most 1,000.
+  /** Finds the numbers of objects whose ids begin with a prefix, at most 1,000.
    * @param prefix at least one hex digit */
   withPrefix(prefix: string): ObjectNumber[] {
     const bound = (digit: string): number => Number.parseInt(prefix.slice(0, 8).padEnd(8, digit), 16);
@@ -316,14 +318,14 @@ export class ObjectIndex {
     return [...found];
   }
 
-  /** Whether any object has no introducer, but for hidden ones. */
+  /** Whether any object that is not hidden has no introducer. */
   hasUnintroduced(): boolean {
     const has =
       this.#pages.hasUnintroduced() || this.#unfiled.pages().some((page) => page.all().introducer.includes(0));
     return has && (this.hidden().size === 0 || this.unintroduced().size > 0);
   }
 
-  /** The objects without an introducer, but for hidden ones. */
+  /** Finds the objects without an introducer, except hidden ones. */
   unintroduced(): NumberSet {
     const pages = [...this.#pages.unintroducedPages(), ...this.#unfiled.pages()];
     const numbers = pages.flatMap((page) => {
@@ -349,7 +351,7 @@ export class ObjectIndex {
     this.#unfiled.write(touched);
   }
 
-  /** Removes objects for good.
+  /** Removes objects permanently.
    * @throws GitError "too-large" when the set of all removed objects does not fit into a row */
   remove(objects: NumberSet): void {
     this.#absent.set(this.pruned().union(objects), this.hidden().difference(objects));
@@ -357,17 +359,18 @@ export class ObjectIndex {
     this.#unfiled.write(this.#unfiled.rewrite(objects, (rows) => divideRows(rows, objects).others));
   }
 
-  /** Hides objects: from now on they are only delta bases of others. @throws as `remove` */
+  /** Hides objects: from now on they serve only as delta bases of others.
+   * @throws as `remove` */
   hide(objects: NumberSet): void {
     this.#absent.set(this.pruned(), this.hidden().union(objects));
   }
 
-  /** The rows that belong beside a chunk, encoded; null: they are filed. */
+  /** Encodes the rows that belong beside a chunk; null: they are in pages. */
   besideChunk(chunk: ChunkId): Uint8Array | null {
     return this.#unfiled.encoded(chunk);
   }
 
-  /** Whether `mergeIds` has something to do. */
+  /** Whether `mergeIds` has any work. */
   isMergeDue(): boolean {
     return this.#ids.isMergeDue();
   }
@@ -387,7 +390,7 @@ export class ObjectIndex {
   }
 
   #file(rows: ObjectColumns): void {
-    // These rows may take their place.
+    // Removes staged rows, because new rows may take their place.
     this.unstage();
     this.#pages.put(rows);
     this.#ids.add(toEntries(rows.oid, rows.number));

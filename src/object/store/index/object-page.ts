@@ -15,27 +15,27 @@ import { NumberSet } from "../../../base/numbers/number-set.ts";
 import { newObjectColumns, type ObjectColumns, type ObjectRow, rowAt, sliceRows } from "./object-columns.ts";
 import { VarintReader, VarintWriter } from "../sql/varints.ts";
 
-/** From this many boundaries of runs on, a page is decoded whole. */
+/** Number of run boundaries from which a page is decoded whole. */
 const MANY_RUNS = 64;
 
-/** Records that are read one after another to reach the last of them. */
+/** Number of records in a block: up to this many are read to reach one. */
 const BLOCK = 32;
 
 /** The first byte of a record: its type, and flags. */
 const TYPE = 7;
 const IS_DELTA = 8;
 const IS_OFS = 16;
-/** In the same chunk as the record before, where that one ends. */
+/** Flag: in the same chunk as the record before, directly after it. */
 const FOLLOWS = 32;
-/** The introducer is the one of the record before. */
+/** Flag: the introducer is that of the record before. */
 const SAME_INTRODUCER = 64;
 const NO_INTRODUCER = 128;
 
-/** Bytes of a record at most: flags, three integers of 53 bits (length, size, distance), four of
- * 32, of which two are differences with a sign. */
+/** Upper bound of a record's bytes: flags, three integers of 53 bits (length, size, distance), four
+ * of 32, two of them as differences with a sign. */
 const RECORD_BYTES = 1 + 3 * 8 + 4 * 5;
 
-/** Encodes rows, which must be ascending by number. */
+/** Encodes rows in ascending order of their numbers. */
 export function encodeObjectPage(rows: ObjectColumns): Uint8Array<ArrayBuffer> {
   const count = rows.number.length;
   const numbers = NumberSet.fromSorted(rows.number).encode();
@@ -80,13 +80,12 @@ function writeRecord(writer: VarintWriter, rows: ObjectColumns, i: number): void
   writer.varint(rows.offset[i]!);
 }
 
-/** An encoded index. Single rows are read where they lie; if many are asked for, all are
- * decoded. */
+/** An encoded index. Single rows are read in place; for many rows, the whole page is decoded. */
 export class ObjectPage {
   readonly numbers: NumberSet;
   readonly #count: number;
   readonly #bytes: Uint8Array;
-  /** Where ids, starts of blocks, and records begin. */
+  /** Offsets of ids, starts of blocks, and records. */
   readonly #ids: number;
   readonly #starts: number;
   readonly #records: number;
@@ -117,14 +116,14 @@ export class ObjectPage {
     return this.#columns !== null;
   }
 
-  /** Whether the id of row `i` is that in `oids` from `at` on. */
+  /** Whether row `i` has the id in `oids` from `at` on. */
   hasOid(i: number, oids: Uint8Array, at: number): boolean {
     const id = this.#ids + i * OID_BYTES;
     for (let o = 0; o < OID_BYTES; o++) if (this.#bytes[id + o] !== oids[at + o]) return false;
     return true;
   }
 
-  /** The id of row `i`: a view. */
+  /** Id of row `i`: a view. */
   oid(i: number): Oid {
     return this.#bytes.subarray(this.#ids + i * OID_BYTES, this.#ids + (i + 1) * OID_BYTES);
   }
@@ -137,19 +136,20 @@ export class ObjectPage {
     return record;
   }
 
-  /** Rows `from` to `end - 1`, which must not be changed. */
+  /** Decodes the rows `from` to `end - 1`, which must not be changed. */
   rows(from: number, end: number): ObjectColumns {
     if (this.#columns !== null || end - from >= this.#count / 4) return sliceRows(this.all(), from, end);
     const start = from - (from % BLOCK);
     return sliceRows(this.#decode(start, end), from - start, end - start);
   }
 
-  /** All rows, which must not be changed. */
+  /** Decodes all rows, which must not be changed. */
   all(): ObjectColumns {
     return (this.#columns ??= this.#decode(0, this.#count));
   }
 
-  /** @param start the first row of a block */
+  /** Decodes rows.
+   * @param start the first row of a block */
   #decode(start: number, end: number): ObjectColumns {
     const rows = newObjectColumns(end - start);
     rows.oid.set(this.#bytes.subarray(this.#ids + start * OID_BYTES, this.#ids + end * OID_BYTES));
@@ -169,7 +169,7 @@ export class ObjectPage {
     return rows;
   }
 
-  /** The records from the first of a block on. */
+  /** Reads records from the first of a block on. */
   #recordsFrom(start: number): RecordReader {
     const view = new DataView(this.#bytes.buffer, this.#bytes.byteOffset, this.#bytes.length);
     const offset = start === 0 ? 0 : view.getUint32(this.#starts + (start / BLOCK - 1) * 4, true);
@@ -177,7 +177,7 @@ export class ObjectPage {
   }
 }
 
-/** The rows of some of a page's numbers, run by run: those in `part` from `from` to before
+/** Yields the rows of some of a page's numbers, run by run: those in `part` from `from` to before
  * `end`. */
 export function* rowsOf(
   page: ObjectPage,
@@ -192,7 +192,7 @@ export function* rowsOf(
   }
 }
 
-/** Reads one record after another. */
+/** Reads records one after another. */
 class RecordReader implements Omit<ObjectRow, "oid"> {
   number: ObjectNumber = 0;
   chunk: ChunkId = 0;
@@ -238,7 +238,7 @@ function decodeSet(bytes: Uint8Array): NumberSet {
   }
 }
 
-/** The failure of an index of objects that contradicts itself. */
+/** Makes the error for an index of objects that contradicts itself. */
 export function damagedIndex(reason: string): GitError {
   return new GitError("storage-failed", { key: "object_chunks", reason });
 }

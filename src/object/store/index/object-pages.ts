@@ -6,19 +6,19 @@ import { divideRows, joinRows, mergeRows, type ObjectColumns, sliceRows } from "
 import { damagedIndex, encodeObjectPage, ObjectPage } from "./object-page.ts";
 import type { StagedRows } from "./staged-rows.ts";
 
-/** Rows of a page. Encoded they take three quarters of a megabyte, and 1.8 MB at most. */
+/** Rows of a page: three quarters of a megabyte when encoded, and 1.8 MB at most. */
 export const PAGE_ROWS = 24_576;
 
-/** What is known of a page without reading it. */
+/** Data of a page that is known without reading it. */
 export interface Fence {
-  /** All its numbers are from this one on, and below the next page's. */
+  /** First number of the page; all its numbers are below the next page's. */
   readonly first: ObjectNumber;
   readonly last: ObjectNumber;
-  /** How many of its objects have no introducer. */
+  /** Number of its objects without an introducer. */
   readonly unintroduced: number;
 }
 
-/** Numbers are below this. */
+/** Exclusive upper bound of the numbers. */
 const NUMBER_LIMIT = 2 ** 32;
 
 /** A page to write. */
@@ -27,17 +27,18 @@ interface EncodedPage {
   readonly page: Uint8Array;
 }
 
-/** Rows above all others, ready to be written. */
+/** Rows above all others, ready to be inserted. */
 export interface PreparedRows {
-  /** First number of the page that the first of these replaces; null: none. */
+  /** First number of the page that the first new page replaces; null: none. */
   readonly former: ObjectNumber | null;
   readonly pages: readonly EncodedPage[];
-  /** Further pages, above these, that are staged. @see StagedRows */
+  /** Further pages, above these, that are staged.
+   * @see StagedRows */
   readonly staged: readonly Fence[];
 }
 
 /** Divides rows into pages.
- * @param first of the page that the first one replaces; null: it is new */
+ * @param first first number of the page that the first one replaces; null: it is new */
 function* encodePages(first: ObjectNumber | null, rows: ObjectColumns): Generator<EncodedPage> {
   for (let from = 0; from < rows.number.length; from += PAGE_ROWS) {
     const part = sliceRows(rows, from, Math.min(from + PAGE_ROWS, rows.number.length));
@@ -50,9 +51,9 @@ function* encodePages(first: ObjectNumber | null, rows: ObjectColumns): Generato
   }
 }
 
-/** The index rows of objects by number, many in a row: table `object_chunks`. Numbers belong to the
- * page whose first number is the next lower one, as in the leaves of a tree. Fences are in memory;
- * a page stays there as long as the garbage collector lets it. */
+/** The index rows of objects by number, many in a row: table `object_chunks`. A number belongs to
+ * the page with the next lower first number, as in the leaves of a tree. Fences are in memory;
+ * pages are weakly held: the garbage collector may drop them. */
 export class ObjectPages {
   readonly #sql: Sql;
   readonly #staged: Pick<StagedRows, "get">;
@@ -64,7 +65,7 @@ export class ObjectPages {
     this.#staged = staged;
   }
 
-  /** Forgets what is in memory: it may differ from what is stored. */
+  /** Clears the cache, which may differ from the table. */
   forget(): void {
     this.#fences = null;
     this.#pages.clear();
@@ -75,13 +76,13 @@ export class ObjectPages {
     return this.#all().at(-1)?.last ?? 0;
   }
 
-  /** The page that a number belongs to; null: none. */
+  /** Finds the page of a number; null: none. */
   pageOf(number: ObjectNumber): ObjectPage | null {
     const fence = this.#all()[this.#indexOf(number)];
     return fence === undefined || number > fence.last ? null : this.#read(fence);
   }
 
-  /** The pages that may have some of the numbers, one after another. */
+  /** Yields the pages that may have some of the numbers. */
   *pagesIn(numbers: NumberSet): Generator<ObjectPage> {
     for (const fence of this.#fencesIn(numbers)) yield this.#read(fence);
   }
@@ -91,7 +92,7 @@ export class ObjectPages {
     return this.#all().some(({ unintroduced }) => unintroduced > 0);
   }
 
-  /** The pages with objects that have no introducer. */
+  /** Yields the pages with objects that have no introducer. */
   *unintroducedPages(): Generator<ObjectPage> {
     for (const fence of this.#all()) if (fence.unintroduced > 0) yield this.#read(fence);
   }
@@ -131,8 +132,8 @@ export class ObjectPages {
     return (pages[0]?.fence.first === former ? pages[1] : pages[0])?.fence.first ?? null;
   }
 
-  /** Writes the pages of prepared rows that replace none; they must be staged. Yields after
-   * each. */
+  /** Writes the pages of prepared rows that replace none; they must be staged. Yields after each
+   * page. */
   *stage({ former, pages }: PreparedRows): Generator<void, PreparedRows> {
     const added = pages.filter(({ fence }) => fence.first !== former);
     for (const { fence, page } of added) {
@@ -160,14 +161,14 @@ export class ObjectPages {
     this.#pages.clear();
   }
 
-  /** Writes prepared rows; nothing else may have been written since. Must run in a transaction. */
+  /** Writes prepared rows. Nothing else may have been written since. Must run in a transaction. */
   insertPrepared({ former, pages, staged }: PreparedRows): void {
     this.#storeAll(this.#all().length - (former === null ? 0 : 1), former, pages);
     this.#fences = [...this.#all(), ...staged];
   }
 
-  /** Changes rows; all of them must exist. Must run in a transaction.
-   * @param change gets a copy of a page's rows, and which of them */
+  /** Changes rows, all of which must exist. Must run in a transaction.
+   * @param change receives a copy of a page's rows, and the index of the row to change */
   edit(numbers: NumberSet, change: (rows: ObjectColumns, i: number) => void): void {
     this.#rewrite(numbers, (rows) => {
       const changed = joinRows([rows]);
@@ -191,7 +192,7 @@ export class ObjectPages {
     }
   }
 
-  /** The fences around some of the numbers. */
+  /** Finds the fences around some of the numbers. */
   #fencesIn(numbers: NumberSet): Fence[] {
     if (numbers.size === 0) return [];
     const found: Fence[] = [];
@@ -208,8 +209,8 @@ export class ObjectPages {
     return this.#read(this.#all()[index]!).all();
   }
 
-  /** Writes the rows of one page, as several if they are too many.
-   * @param index of the page among the fences; without `first`, of a new one */
+  /** Writes the rows of one page, divided if there are too many.
+   * @param index index of the page among the fences; with null for `first`, of a new page */
   #write(index: number, first: ObjectNumber | null, rows: ObjectColumns): void {
     this.#storeAll(index, first, [...encodePages(first, rows)]);
   }
@@ -263,13 +264,14 @@ export class ObjectPages {
     return this.#fences;
   }
 
-  /** The last page that begins at or before a number; −1: none. */
+  /** Finds the last page that begins at or before a number; −1: none. */
   #indexOf(number: ObjectNumber): number {
     return lastPageFrom(this.#all(), number);
   }
 }
 
-/** Whoever counts up to a number, or has a bit for each, relies on this. */
+/** Checks the order and range of the numbers. Code that counts up to a number, or has a bit for
+ * each, relies on them. */
 function checkOrder(fences: Fence[]): Fence[] {
   fences.forEach(({ first, last }, i) => {
     const next = fences[i + 1]?.first ?? NUMBER_LIMIT;

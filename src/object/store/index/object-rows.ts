@@ -8,11 +8,11 @@ import { type ObjectPage, rowsOf } from "./object-page.ts";
 import type { ObjectPages } from "./object-pages.ts";
 import type { UnfiledObjects } from "./unfiled-objects.ts";
 
-/** From this many ids on, the pages that they lead to are decoded whole. */
+/** Number of ids from which the pages that they lead to are decoded whole. */
 const MANY = 1_000;
 
-/** Finds the rows of objects, by number or by id, wherever they lie: in pages by number, or beside
- * the chunks of small pushes. It writes nothing. */
+/** Finds the rows of objects, by number or by id, wherever they are: in pages by number, or beside
+ * the chunks of small pushes. Read-only. */
 export class ObjectRows {
   readonly #pages: ObjectPages;
   readonly #unfiled: UnfiledObjects;
@@ -26,13 +26,13 @@ export class ObjectRows {
     this.#absent = absent;
   }
 
-  /** The page that has a number; null: none. */
+  /** Finds the page that has a number; null: none. */
   pageOf(number: ObjectNumber): ObjectPage | null {
     const page = this.#unfiled.pageOf(number) ?? this.#pages.pageOf(number);
     return page !== null && page.numbers.has(number) ? page : null;
   }
 
-  /** The pages that have some of the numbers, and which. */
+  /** Yields the pages that have some of the numbers, with these numbers. */
   *parts(numbers: NumberSet): Generator<{ page: ObjectPage; wanted: NumberSet }> {
     if (numbers.size === 0) return;
     const end = numbers.last + 1;
@@ -44,7 +44,7 @@ export class ObjectRows {
     }
   }
 
-  /** Those of the existing numbers whose rows pass. */
+  /** Selects the existing numbers whose rows pass. */
   select(numbers: NumberSet, passes: (rows: ObjectColumns, i: number) => boolean): NumberSet {
     const found: ObjectNumber[] = [];
     for (const { page, wanted } of this.parts(numbers)) {
@@ -56,7 +56,8 @@ export class ObjectRows {
   }
 
   /** Finds packed ids.
-   * @param found gets the index of an id that exists, its page, its row there, and its number */
+   * @param found receives the index of an id that exists, its page, its row there, and its
+   *   number */
   search(oids: Uint8Array, found: (i: number, page: ObjectPage, at: number, number: ObjectNumber) => void): void {
     const prefixes = prefixesOf(oids);
     const order = sortIndices(prefixes);

@@ -2,11 +2,11 @@ import type { IdEntries, Run } from "./id-runs.ts";
 import type { PreparedRows } from "./object-pages.ts";
 import type { Staged } from "./staged-rows.ts";
 
-/** Objects that are ready to be inserted: by number and by id. */
+/** Objects that are ready to be inserted, by number and by id. */
 export interface PreparedObjects {
   readonly rows: PreparedRows;
-  /** A run is staged. */
+  /** A `Run`: the entries are staged. */
   readonly ids: IdEntries | Run;
-  /** Null: none of it is staged. */
+  /** Null: nothing is staged. */
   readonly staged: Staged | null;
 }

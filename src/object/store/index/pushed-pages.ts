@@ -1,31 +1,31 @@
-// Pages of the tables of packs that are being indexed, as far as memory does not take them: table
-// `pushed_pages`. It is made when the first page comes, and goes with the last push that has any;
-// what a process that died has left goes when the object wakes. So the schema does not have it.
+// Pages of the index of a pack that is being indexed, if they exceed memory: table `pushed_pages`.
+// The table is created for the first page, and dropped after the last push that has any. Pages of a
+// process that died are removed when the object wakes. So the schema does not contain the table.
 import type { PageStore } from "../../../base/codec/indexer-instance.ts";
 import type { Sql } from "../sql/sql.ts";
 
-/** Pages are removed in a step. */
+/** Pages that are removed in one step. */
 const REMOVED_PER_STEP = 256;
 
-/** Keys of one push are below: the pages of a pack's tables have smaller ones. */
+/** Exclusive upper bound of a push's keys: the pages of a pack's tables have smaller ones. */
 const PUSH_KEYS = 2 ** 32;
 
-/** Pushes of this isolate that have begun to keep pages, and those of each database that still
- * do. */
+/** Number of pushes of this isolate that have begun to store pages, and numbers of each database's
+ * pushes that still do. */
 let begun = 0;
 const users = new WeakMap<Sql, number>();
 
-/** Removes what a process that died has left. */
+/** Removes the pages that a dead process left. */
 export function dropPushedPages(sql: Sql): void {
   sql.exec("DROP TABLE IF EXISTS pushed_pages");
 }
 
-/** The pages of one push. Whoever opens it must `clear` it. */
+/** The pages of one push. Every user must call `clear` at the end. */
 export class PushedPages implements PageStore {
   readonly #sql: Sql;
-  /** The first key of the push; 0: it has no pages. */
+  /** First key of the push; 0: it has no pages. */
   #first = 0;
-  /** Pages put out while a transaction runs, which may be rolled back; null: none runs. */
+  /** Pages written while a transaction runs, which may be rolled back; null: none runs. */
   #held: Map<number, Uint8Array> | null = null;
   /** Pages of the push in the table. */
   #count = 0;
@@ -34,7 +34,7 @@ export class PushedPages implements PageStore {
     this.#sql = sql;
   }
 
-  /** Pages that were put out and not removed yet. */
+  /** Number of pages that were written and not removed yet. */
   get count(): number {
     return this.#count;
   }
@@ -52,7 +52,7 @@ export class PushedPages implements PageStore {
     page.set(new Uint8Array(row![0] as ArrayBuffer));
   }
 
-  /** Runs a transaction: pages put out meanwhile are kept whatever becomes of it. */
+  /** Runs a transaction. Pages written meanwhile are kept even if it is rolled back. */
   hold<T>(transaction: () => T): T {
     this.#held = new Map();
     try {
@@ -64,7 +64,7 @@ export class PushedPages implements PageStore {
     }
   }
 
-  /** Removes the pages. Yields between steps. */
+  /** Removes all pages. Yields between steps. */
   *clear(): Generator<void, void> {
     if (this.#first === 0) return;
     const query = `DELETE FROM pushed_pages WHERE id IN (SELECT id FROM pushed_pages WHERE id BETWEEN ? AND ? LIMIT ${REMOVED_PER_STEP})`;

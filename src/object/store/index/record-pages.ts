@@ -7,34 +7,35 @@ import { NumberSet } from "../../../base/numbers/number-set.ts";
 import type { Sql, SqlValue } from "../sql/sql.ts";
 import { VarintReader, VarintWriter } from "../sql/varints.ts";
 
-/** What the pages of a table hold. Beside the column of records, the table has `first` (primary
+/** The contents of a table's pages. Besides the column of records, the table has `first` (primary
  * key) and `last`, the lowest and the highest number in the page. */
 interface RecordFormat<R> {
   readonly table: string;
-  /** The column with the records. */
+  /** Name of the column with the records. */
   readonly column: string;
-  /** Columns with sums over a page's records: what a record adds to each. */
+  /** Columns with sums over a page's records, with the summand of a record. */
   readonly sums: Readonly<Record<string, (record: R) => number>>;
-  /** Bytes of a record with its number, at most.
+  /** Upper bound of the bytes of a record with its number.
    * @throws GitError "too-large" when it does not fit into a row */
   sizeOf(this: void, record: R): number;
-  /** Writes what follows a record's number. */
+  /** Writes a record's fields, after its number. */
   write(this: void, writer: VarintWriter, record: R): void;
-  /** Reads what follows a record's number.
+  /** Reads a record's fields, after its number.
    * @throws GitError "storage-failed" when it is corrupt */
   read(this: void, reader: VarintReader, number: ObjectNumber): R;
 }
 
-/** Bytes of a page whose records are written at once, unless a single record takes more. */
+/** Size of a page whose records are written at once, unless a single record is larger. */
 export const PAGE_BYTES = 524_288;
 
-/** Bytes of a page to which little is appended, at most: each time, all of it is written. */
+/** Size limit of a page to which few records are appended, because each append rewrites the
+ * page. */
 export const APPENDED_BYTES = 65_536;
 
-/** A page grows beyond that by at least this part of it at a time. */
+/** Smallest fraction by which a larger page grows at a time. */
 const LEAST_GROWTH = 1 / 4;
 
-/** Bytes of the records that are encoded together, at most. */
+/** Size limit of the records that are encoded together. */
 const GROUP_BYTES = 4_096;
 
 /** A page without its records. */
@@ -48,12 +49,12 @@ interface Page {
 export interface PreparedPage {
   readonly first: ObjectNumber;
   readonly last: ObjectNumber;
-  /** In the order of `RecordFormat.sums`. */
+  /** Sums in the order of `RecordFormat.sums`. */
   readonly sums: readonly SqlValue[];
   readonly bytes: Uint8Array;
 }
 
-/** The pages of one table. Whatever writes must run in a transaction. */
+/** The pages of one table. Writing methods must run in a transaction. */
 export class RecordPages<R extends { readonly number: ObjectNumber }> {
   readonly #sql: Sql;
   readonly #format: RecordFormat<R>;
@@ -63,7 +64,7 @@ export class RecordPages<R extends { readonly number: ObjectNumber }> {
     this.#format = format;
   }
 
-  /** Writes records; those that exist are replaced.
+  /** Writes records, replacing existing ones.
    * @param records ascending by number
    * @throws GitError "too-large" when one does not fit into a row */
   write(records: readonly R[]): void {
@@ -90,7 +91,7 @@ export class RecordPages<R extends { readonly number: ObjectNumber }> {
     }
   }
 
-  /** Removes those of the records that exist. */
+  /** Removes the records that exist. */
   remove(numbers: NumberSet): void {
     for (const first of this.#pagesWith(numbers)) {
       const kept = this.#readPage(first).filter(({ number }) => !numbers.has(number));
@@ -98,12 +99,12 @@ export class RecordPages<R extends { readonly number: ObjectNumber }> {
     }
   }
 
-  /** Removes all records, also those that cannot be read. */
+  /** Removes all records, including unreadable ones. */
   clear(): void {
     this.#sql.exec(`DELETE FROM ${this.#format.table}`);
   }
 
-  /** The numbers of the page after the one that begins with `first`, in which there may be gaps;
+  /** Finds the numbers of the page after the one that begins with `first`, possibly with gaps;
    * null: there is none. */
   pageAfter(first: ObjectNumber): NumberSet | null {
     const query = `SELECT first, last FROM ${this.#format.table} WHERE first > ? ORDER BY first LIMIT 1`;
@@ -111,7 +112,7 @@ export class RecordPages<R extends { readonly number: ObjectNumber }> {
     return page === undefined ? null : NumberSet.range(page.first, page.last + 1);
   }
 
-  /** Reads those of the records that exist, ascending by number.
+  /** Reads the records that exist, ascending by number.
    * @throws GitError "storage-failed" when a page cannot be read */
   *read(numbers: NumberSet): Generator<R> {
     for (const first of this.#pagesWith(numbers)) {
@@ -158,14 +159,14 @@ export class RecordPages<R extends { readonly number: ObjectNumber }> {
     return records;
   }
 
-  /** The page that a number belongs to; null: none begins at or before it. */
+  /** Finds the page of a number; null: none begins at or before it. */
   #pageBefore(number: ObjectNumber): Page | null {
     const { table, column } = this.#format;
     const query = `SELECT first, last, length(${column}) AS bytes FROM ${table} WHERE first <= ? ORDER BY first DESC LIMIT 1`;
     return this.#sql.exec<{ first: number; last: number; bytes: number }>(query, number).toArray()[0] ?? null;
   }
 
-  /** The first numbers of the pages that may have some of the records. */
+  /** Finds the first numbers of the pages that may have some of the records. */
   #pagesWith(numbers: NumberSet): ObjectNumber[] {
     if (numbers.size === 0) return [];
     const start = this.#pageBefore(numbers.first)?.first ?? 0;
@@ -207,7 +208,7 @@ export class RecordPages<R extends { readonly number: ObjectNumber }> {
     for (const page of this.#encodePages(records)) this.#insertPage(page);
   }
 
-  /** Encodes records whose numbers are above all others, as new pages. Yields after each. */
+  /** Encodes records whose numbers are above all others, as new pages. Yields after each page. */
   *prepare(records: readonly R[]): Generator<void, PreparedPage[]> {
     const pages: PreparedPage[] = [];
     for (const page of this.#encodePages(records)) {
@@ -230,7 +231,7 @@ export class RecordPages<R extends { readonly number: ObjectNumber }> {
     this.#sql.exec(insert, first, last, ...sums, bytes);
   }
 
-  /** Divides records into pages, each as full as it gets. */
+  /** Divides records into pages, each as full as possible. */
   *#encodePages(records: readonly R[]): Generator<PreparedPage> {
     let page: R[] = [];
     let parts: Uint8Array[] = [];
@@ -254,7 +255,7 @@ export class RecordPages<R extends { readonly number: ObjectNumber }> {
     if (page.length > 0) yield close();
   }
 
-  /** Divides records into groups of at most `GROUP_BYTES`, or one. */
+  /** Divides records into groups of at most `GROUP_BYTES`, or of one record. */
   *#inGroups(records: readonly R[]): Generator<R[]> {
     const { sizeOf } = this.#format;
     for (let from = 0; from < records.length;) {

@@ -3,21 +3,21 @@ import { inRange, packRanges, WITH_ROWS } from "../sql/packed-rows.ts";
 import { tableExists } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
 
-/** Columns with the number of an object, without which the row has no use. */
+/** Columns with an object's number. Their rows are useless without the object. */
 const OF_OBJECTS = [
   ["trees", "tree"],
   ["vetted_blobs", "object"],
   ["reintroductions", "object"],
 ] as const;
 
-/** Removes all that other tables have of objects and of nodes; must run in a transaction. */
+/** Removes the rows about objects and nodes from other tables; must run in a transaction. */
 export function removeRows(sql: Sql, objects: NumberSet, nodes: NumberSet): void {
   for (const [table, column] of OF_OBJECTS) removeFrom(sql, table, column, objects);
   removeFrom(sql, "reintroductions", "node", nodes);
   removePointers(sql, objects);
 }
 
-/** Forgets that objects are pointer files; must run in a transaction. */
+/** Removes the rows about objects as pointer files; must run in a transaction. */
 export function removePointers(sql: Sql, objects: NumberSet): void {
   if (tableExists(sql, "lfs_pointers")) removeFrom(sql, "lfs_pointers", "object", objects);
 }

@@ -9,7 +9,7 @@ import type { Sql } from "../sql/sql.ts";
 
 /** The row of a node. */
 interface AuditedNode {
-  /** Object numbers. */
+  /** Object numbers of the parents. */
   readonly parents: readonly number[];
   readonly tree: ObjectNumber;
   readonly generation: number;
@@ -28,25 +28,25 @@ interface AuditedResponse {
 
 /** A part of an upload session. */
 interface AuditedPart {
-  /** Session and part: the order. */
+  /** Session and part, by which parts are sorted. */
   readonly place: string;
   readonly key: string;
   readonly sizeBytes: number;
 }
 
 /** Reads rows without trusting them, for checks. Missing rows are left out, and contradictory ones
- * are returned as they are. The other tables rely on what pushes and jobs maintain. */
+ * are returned unchanged. The other tables rely on invariants that pushes and jobs maintain. */
 export class RowAudit {
   readonly #sql: Sql;
   readonly #objects: ObjectIndex;
 
-  /** @param objects the repository's index, which has forgotten what it read */
+  /** @param objects the repository's index, with an empty cache */
   constructor(sql: Sql, objects: ObjectIndex) {
     this.#sql = sql;
     this.#objects = objects;
   }
 
-  /** Rows of objects, by number.
+  /** Reads rows of objects, by number.
    * @throws GitError "storage-failed" when a page of them cannot be read; the same below */
   objects(after: number, limit: number): ObjectRow[] {
     const last = this.#objects.lastNumber();
@@ -57,7 +57,7 @@ export class RowAudit {
     return [];
   }
 
-  /** The first number of the page of objects after the one that a number belongs to; null: there is
+  /** Finds the first number of the page of objects after the one of a number; null: there is
    * none. */
   nextPage(number: ObjectNumber): ObjectNumber | null {
     const query = "SELECT first FROM object_chunks WHERE first > ? ORDER BY first LIMIT 1";
@@ -87,8 +87,8 @@ export class RowAudit {
     );
   }
 
-  /** Stored responses, by key.
-   * @param after in hex, "": from the first */
+  /** Reads stored responses, by key.
+   * @param after in hex; "": from the first */
   responses(after: string, limit: number): AuditedResponse[] {
     return this.#sql
       .exec<{ key: string; objectKey: string; sizeBytes: number }>(
@@ -100,8 +100,8 @@ export class RowAudit {
       .toArray();
   }
 
-  /** Parts of upload sessions, by session and part.
-   * @param after the place of the last one before; "": from the first */
+  /** Reads parts of upload sessions, by session and part.
+   * @param after place of the last part before; "": from the first */
   uploadParts(after: string, limit: number): AuditedPart[] {
     if (!tableExists(this.#sql, "upload_parts")) return [];
     const [upload = "", part = 0] = after.split(" ");
@@ -116,7 +116,7 @@ export class RowAudit {
       .toArray();
   }
 
-  /** How many values of a column of JSON cannot be parsed. */
+  /** Counts the values of a column of JSON that cannot be parsed. */
   brokenJson(table: string, column: string): number {
     if (!tableExists(this.#sql, table)) return 0;
     const query = `SELECT count(*) AS count FROM ${table} WHERE ${column} IS NOT NULL AND NOT json_valid(${column})`;

@@ -4,29 +4,29 @@ import { ChunkPage, encodeChunkPage } from "./chunk-page.ts";
 import type { SealedRow } from "./chunk-row.ts";
 import { lastPageFrom } from "./fences.ts";
 
-/** Chunks of a page. Encoded they take some 40 KB; with the longest keys that R2 allows, 1.2 MB. */
+/** Chunks of a page: some 40 KB when encoded; with the longest keys that R2 allows, 1.2 MB. */
 export const PAGE_CHUNKS = 1_024;
 
-/** The rows of the chunks in R2, many in a row of table `sealed_chunks`. Ids belong to the page
- * whose first id is the next lower one, as in the leaves of a tree. All pages are in memory once
- * one is asked for. Whatever writes must run in a transaction. */
+/** The rows of the chunks in R2, many in a row of table `sealed_chunks`. An id belongs to the page
+ * with the next lower first id, as in the leaves of a tree. All pages are in memory after the first
+ * use. Writing methods must run in a transaction. */
 export class SealedChunks {
   readonly #sql: Sql;
   #pages: ChunkPage[] | null = null;
-  /** Bytes of the chunks in each R2 object, as long as the garbage collector lets them. */
+  /** Bytes of the chunks in each R2 object, weakly held: the garbage collector may drop them. */
   #bytesByKey: WeakRef<ReadonlyMap<string, number>> | null = null;
 
   constructor(sql: Sql) {
     this.#sql = sql;
   }
 
-  /** Forgets what is in memory: it may differ from what is stored. */
+  /** Clears the cache, which may differ from the table. */
   forget(): void {
     this.#pages = null;
     this.#bytesByKey = null;
   }
 
-  /** The highest id; 0: none. */
+  /** Highest id; 0: none. */
   lastId(): ChunkId {
     return this.#all().at(-1)?.last ?? 0;
   }
@@ -36,25 +36,25 @@ export class SealedChunks {
     return this.#all().reduce((sum, page) => sum + page.sizeBytes, 0);
   }
 
-  /** All rows, ascending by id: 50 ms for 50,000 that were not decoded before.
+  /** Yields all rows, ascending by id: 50 ms for 50,000 that were not decoded before.
    * @throws GitError "storage-failed" when a page cannot be read; the same below */
   *all(): Generator<SealedRow> {
     for (const page of this.#all()) yield* page.rows().values();
   }
 
-  /** The row of a chunk; null: it is not in R2, or there is none. */
+  /** Finds the row of a chunk; null: it is not in R2, or does not exist. */
   find(id: ChunkId): SealedRow | null {
     return this.#all()[this.#pageOf(id)]?.rows().get(id) ?? null;
   }
 
-  /** The row with the next higher id; null: none. */
+  /** Finds the row with the next higher id; null: none. */
   next(afterId: number): SealedRow | null {
     const page = this.#all().find(({ last }) => last > afterId);
     const rows = page?.rows().values();
     return rows?.find(({ id }) => id > afterId) ?? null;
   }
 
-  /** The R2 objects that contain chunks, and how many bytes these have. */
+  /** Sums the bytes of the chunks in each R2 object that contains any. */
   bytesByKey(): ReadonlyMap<string, number> {
     const known = this.#bytesByKey?.deref();
     if (known !== undefined) return known;
@@ -64,7 +64,7 @@ export class SealedChunks {
     return bytes;
   }
 
-  /** Writes rows, ascending by id; existing ones are replaced. */
+  /** Writes rows, ascending by id, replacing existing ones. */
   put(rows: readonly SealedRow[]): void {
     for (let from = 0; from < rows.length;) {
       const at = this.#pageOf(rows[from]!.id);
@@ -89,10 +89,9 @@ export class SealedChunks {
     }
   }
 
-  /** Writes the rows of a page, as several if they are too many: of equal length, unless rows were
-   * only appended. Those of the last page then stay where they are, for a fork may be copying
-   * pages.
-   * @param at its place among the pages; −1: there is none yet */
+  /** Writes the rows of a page, divided if there are too many: into equal lengths, unless rows were
+   * only appended. The rows of the last page then stay in it, because a fork may be copying pages.
+   * @param at index of the page; −1: there is none yet */
   #write(at: number, rows: readonly SealedRow[], isAppended: boolean): void {
     const former = this.#all()[at];
     const perPage = isAppended ? PAGE_CHUNKS : Math.ceil(rows.length / Math.ceil(rows.length / PAGE_CHUNKS));
@@ -117,7 +116,7 @@ export class SealedChunks {
     return this.#pages;
   }
 
-  /** The place of the page that an id belongs to; −1: none begins at or before it. */
+  /** Finds the index of an id's page; −1: none begins at or before it. */
   #pageOf(id: ChunkId): number {
     return lastPageFrom(this.#all(), id);
   }

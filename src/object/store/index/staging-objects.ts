@@ -1,21 +1,22 @@
-// So many rows of the index that not all of them are in memory at a time: they are staged as they
-// come. Of each, four bytes of its id stay, by which the ids are sorted at the end.
+// Stages index rows that exceed memory, as they arrive. Four bytes of each id stay in memory, by
+// which the ids are sorted at the end.
 import { type IdRuns, prefixesOf, toEntryParts } from "./id-runs.ts";
 import type { ObjectColumns } from "./object-columns.ts";
 import type { Fence, ObjectPages } from "./object-pages.ts";
 import type { PreparedObjects } from "./prepared-objects.ts";
 import type { Staged } from "./staged-rows.ts";
 
-/** What the rows are written by. */
+/** The tables to which rows are written. */
 interface Writers {
   readonly pages: ObjectPages;
   readonly ids: IdRuns;
   checkNew(rows: ObjectColumns): void;
-  /** Removes what was staged, unless another has begun since. */
+  /** Removes staged rows, unless another writer has begun since. */
   unstage(): void;
 }
 
-/** Rows that are staged as they come. @see ObjectIndex.beginStaging */
+/** Index rows that are staged as they arrive.
+ * @see ObjectIndex.beginStaging */
 export class StagingObjects {
   readonly #staged: Staged;
   readonly #writers: Writers;
@@ -28,8 +29,8 @@ export class StagingObjects {
     this.#prefixes = new Uint32Array(count);
   }
 
-  /** Writes rows, ascending by number. Some milliseconds for `PAGE_ROWS`, which each call but the
-   * last should have.
+  /** Writes rows, ascending by number. Takes some milliseconds for `PAGE_ROWS`, the number that
+   * every call but the last should have.
    * @throws GitError "storage-failed" when a number or an id exists already */
   add(rows: ObjectColumns): void {
     this.#writers.checkNew(rows);
@@ -43,7 +44,7 @@ export class StagingObjects {
     return { rows: { former: null, pages: [], staged: this.#fences }, ids, staged: this.#staged };
   }
 
-  /** Removes what was written, unless another has begun since. */
+  /** Removes the staged rows, unless another writer has begun since. */
   abandon(): void {
     this.#writers.unstage();
   }

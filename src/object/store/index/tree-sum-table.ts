@@ -1,5 +1,5 @@
-// Rows of table `tree_sums`: pages of sums. What follows the tree's number in a record is a
-// sequence of LEB128 varints: scheme; how many sums; and of each the kind, zigzag, files and bytes.
+// Rows of table `tree_sums`: pages of sums. A record has, after the tree's number, a sequence of
+// LEB128 varints: scheme; number of sums; and for each sum the kind, zigzag, files and bytes.
 import { GitError } from "../../../base/format/errors.ts";
 import type { ObjectNumber } from "../../../base/numbers/kinds.ts";
 import type { NumberSet } from "../../../base/numbers/number-set.ts";
@@ -14,12 +14,12 @@ export type FileSum = readonly [kind: number, files: number, bytes: number];
 interface TreeSums {
   /** Object number. */
   readonly number: ObjectNumber;
-  /** The classification of files. */
+  /** Version of the classification of files. */
   readonly scheme: number;
   readonly sums: readonly FileSum[];
 }
 
-/** Bytes of a record but for its sums, and of a sum, at most. */
+/** Upper bounds of the bytes of a record without its sums, and of a sum. */
 const RECORD_BYTES = 20;
 const SUM_BYTES = 24;
 
@@ -32,21 +32,21 @@ export class TreeSumTable {
     this.#pages = openTreeSums(sql);
   }
 
-  /** The sums of those trees that have been stored.
-   * @param scheme the classification of files; sums of another one are ignored */
+  /** Finds the stored sums of trees.
+   * @param scheme version of the classification of files; sums of another version are ignored */
   find(trees: NumberSet, scheme: number): Map<ObjectNumber, readonly FileSum[]> {
     const found = new Map<ObjectNumber, readonly FileSum[]>();
     for (const tree of this.#pages.read(trees)) if (tree.scheme === scheme) found.set(tree.number, tree.sums);
     return found;
   }
 
-  /** Stores the sums of trees. Needs no transaction: what is lost is summed up again. */
+  /** Stores the sums of trees. Needs no transaction: lost sums are computed again. */
   insert(sums: Iterable<readonly [tree: ObjectNumber, sums: readonly FileSum[]]>, scheme: number): void {
     const records = Array.from(sums, ([number, sums]) => ({ number, scheme, sums }));
     this.#pages.write(records.sort((a, b) => a.number - b.number));
   }
 
-  /** Removes trees that are pruned. */
+  /** Removes the sums of pruned trees. */
   remove(trees: NumberSet): void {
     this.#pages.remove(trees);
   }

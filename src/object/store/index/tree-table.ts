@@ -15,7 +15,7 @@ import { BLOB_MAX_BYTES, type Sql } from "../sql/sql.ts";
 /** An entry of a tree as one word: twice the object number, plus one for a tree. */
 export type EntryWord = Kind<"entry word">;
 
-/** Object number of an entry. */
+/** Takes the object number of an entry. */
 export function entryNumber(word: EntryWord): ObjectNumber {
   return word >>> 1;
 }
@@ -40,9 +40,9 @@ const INSERT = `INSERT OR IGNORE INTO trees (tree, entries) ${WITH_ROWS}
 
 const READ = `${WITH_ROWS} SELECT tree, entries FROM row CROSS JOIN trees ON ${inRange("tree")}`;
 
-/** Entries of the trees that have been read: table `trees`. So a walk reads a stored tree, with its
- * delta chain, once in the repository's life. Gitlinks are left out: their commits are not stored
- * here. */
+/** Entries of the trees that have been read: table `trees`. So a walk decodes a stored tree, with
+ * its delta chain, once in the repository's life. Gitlinks are left out: their commits are not
+ * stored here. */
 export class TreeTable {
   readonly #sql: Sql;
 
@@ -50,7 +50,7 @@ export class TreeTable {
     this.#sql = sql;
   }
 
-  /** The entries of those trees that have been stored. */
+  /** Finds the stored entries of trees. */
   find(trees: NumberSet): Map<ObjectNumber, Column<EntryWord>> {
     const found = new Map<ObjectNumber, Column<EntryWord>>();
     for (const ranges of packRanges(trees.runs)) {
@@ -83,7 +83,7 @@ export class TreeTable {
 
   #write(rows: readonly (readonly [ObjectNumber, Column<EntryWord>])[], sizeBytes: number): void {
     const cells = new Uint8Array(rows.length * ROW_BYTES);
-    // One byte more than needed: an empty BLOB would be bound as NULL.
+    // Adds one byte, because an empty BLOB would be bound as NULL.
     const bytes = new Uint8Array(sizeBytes + 1);
     let end = 0;
     rows.forEach(([tree, entries], i) => {

@@ -13,11 +13,12 @@ interface Unfiled {
 
 const NONE: IdEntries = { prefixes: new Uint32Array(0), numbers: new Uint32Array(0) };
 
-/** The index rows of small pushes, each push's in the row of its chunk: `hot_chunks.objects`. They
- * are few, and all in memory. When `repack` moves the objects, their rows go to `ObjectPages`. */
+/** The index rows of small pushes, each push's in the row of its chunk: `hot_chunks.objects`. There
+ * are few, and all are in memory. When `repack` moves the objects, their rows go to
+ * `ObjectPages`. */
 export class UnfiledObjects {
   readonly #chunks: HotChunks;
-  /** By number. */
+  /** Pages by number. */
   #pages: Unfiled[] | null = null;
   #ids = NONE;
 
@@ -25,7 +26,7 @@ export class UnfiledObjects {
     this.#chunks = chunks;
   }
 
-  /** Forgets what is in memory, and the chunks': it may differ from what is stored. */
+  /** Clears the cache and the inline chunks', which may differ from the table. */
   forget(): void {
     this.#chunks.forget();
     this.#pages = null;
@@ -41,14 +42,14 @@ export class UnfiledObjects {
     return this.#all().at(-1)?.page.numbers.last ?? 0;
   }
 
-  /** The page that has a number; null: none. */
+  /** Finds the page that has a number; null: none. */
   pageOf(number: ObjectNumber): ObjectPage | null {
     const all = this.#all();
     const at = all.findLastIndex(({ page }) => page.numbers.first <= number);
     return at >= 0 && all[at]!.page.numbers.has(number) ? all[at]!.page : null;
   }
 
-  /** The pages with numbers in a range. */
+  /** Finds the pages with numbers in a range. */
   pagesIn(start: ObjectNumber, end: ObjectNumber): ObjectPage[] {
     return this.pages().filter(({ numbers }) => numbers.first < end && numbers.last >= start);
   }
@@ -69,15 +70,15 @@ export class UnfiledObjects {
       yield this.#ids.numbers[at]!;
   }
 
-  /** Notes a page that was written with its chunk; its numbers are above all others. */
+  /** Adds a page that was written with its chunk; its numbers are above all others. */
   add(chunk: ChunkId, page: ObjectPage): void {
     const { oid, number } = page.all();
     this.#all().push({ chunk, page });
     this.#ids = mergeEntries(this.#ids, toEntries(oid, number));
   }
 
-  /** Replaces the rows of each page that has one of the numbers. What is stored must be brought to
-   * it by `write`.
+  /** Replaces the rows of each page that has one of the numbers, in memory only: the caller must
+   * store them by `write`.
    * @param change returns the new rows */
   rewrite(numbers: NumberSet, change: (rows: ObjectColumns) => ObjectColumns): ChunkId[] {
     const touched: ChunkId[] = [];
@@ -92,12 +93,12 @@ export class UnfiledObjects {
     return touched;
   }
 
-  /** The page of a chunk; null: its rows are filed. */
+  /** Encodes the page of a chunk; null: its rows are in `ObjectPages`. */
   encoded(chunk: ChunkId): Uint8Array | null {
     return this.#all().find((unfiled) => unfiled.chunk === chunk)?.page.bytes ?? null;
   }
 
-  /** Stores the pages of some chunks as they are in memory. */
+  /** Stores the pages of some chunks from memory. */
   write(chunks: readonly ChunkId[]): void {
     const all = this.#chunks.all();
     for (const id of chunks) this.#chunks.change(id, all.get(id)!.row.whole, this.encoded(id));

@@ -11,7 +11,7 @@ export class VettedBlobs {
     this.#sql = sql;
   }
 
-  /** The names that a blob was checked for, one bit each; 0: none. */
+  /** Names for which a blob was checked, one bit each; 0: none. */
   names(object: ObjectNumber): number {
     const [row] = this.#sql
       .exec<{ names: number }>("SELECT names FROM vetted_blobs WHERE object = ?", object)
@@ -19,7 +19,7 @@ export class VettedBlobs {
     return row?.names ?? 0;
   }
 
-  /** Those of some objects that were checked, and the names. */
+  /** Lists those of the objects that were checked, with the names. */
   among(objects: NumberSet): [object: ObjectNumber, names: number][] {
     const rows = this.#sql.exec<{ object: number; names: number }>("SELECT object, names FROM vetted_blobs");
     return rows
