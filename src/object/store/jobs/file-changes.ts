@@ -2,13 +2,13 @@ import { OID_BYTES } from "../../../base/format/oid.ts";
 import { decodeFiles, encodeFiles, REMOVED, type StoredFile } from "./worktree-records.ts";
 import type { FileChange } from "./worktree-table.ts";
 
-/** Changes that are encoded together. */
+/** Number of changes that are encoded together. */
 const SLICE_CHANGES = 4_096;
 
 const NO_OID = new Uint8Array(OID_BYTES);
 
-/** Changes of a worktree's files, in the order in which they were added. They are kept as bytes,
- * some 30 and the path for each: a commit may change half a million files. */
+/** Changes of a worktree's files, in the order in which they were added. They are held as bytes,
+ * some 30 plus the path for each, because a commit may change half a million files. */
 export class FileChanges implements Iterable<FileChange> {
   readonly #slices: ArrayBuffer[] = [];
   #last: StoredFile[] = [];

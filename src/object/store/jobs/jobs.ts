@@ -1,31 +1,30 @@
 import type { Sql } from "../sql/sql.ts";
 import type { JobKind, WaitingJob, JobRecord } from "../../../contract/upkeep.ts";
 
-/** A job that was taken; `dueMs` is when it would be taken again. */
+/** A job that was taken; `dueMs` is the end of its lease. */
 export interface Job {
   readonly kind: JobKind;
   /** Distinguishes jobs of one kind; its meaning depends on the kind. */
   readonly key: string;
-  /** When it was due. */
+  /** Time at which the job was due. */
   readonly sinceMs: number;
   readonly dueMs: number;
-  /** How often it was taken, including this time. */
+  /** Number of attempts, including this one. */
   readonly attempts: number;
 }
 
-/** What there is that a job makes way for. Large packs count for more than other requests. */
+/** The requests to which jobs give way. Large packs count for more than other requests. */
 export type Rivals = "none" | "requests" | "packs";
 
-/** How long a due job waits for a moment without requests. Then it runs alongside them. */
+/** Time for which a due job waits for a moment without requests, before it runs beside them. */
 const PATIENCE_MS = 60_000;
 
-/** How long it waits while large packs are received. */
+/** Time for which a due job waits while large packs are received. */
 const PACK_PATIENCE_MS = 5 * 60_000;
 
-/** Shorter waits: a delivery is no work here; somebody looks at an import's or a
- * mirror's progress; the delta chains
- * that `repack` cuts grow with every push, and so do the bytes in SQLite that every plan carries
- * until `seal` moves them. */
+/** Shorter waits. A delivery is hardly any work here. People watch an import's or a mirror's
+ * progress. The delta chains that `repack` cuts grow with every push, and so do the bytes in SQLite
+ * that every plan carries until `seal` moves them. */
 const IMPATIENT_MS: Partial<Readonly<Record<JobKind, number>>> = {
   deliver: 0,
   part: 0,
@@ -35,7 +34,7 @@ const IMPATIENT_MS: Partial<Readonly<Record<JobKind, number>>> = {
   seal: 1_000,
 };
 
-/** SQL: when a job stops waiting. Large packs are waited for by all that wait at all. */
+/** SQL: time at which a job stops waiting. All jobs that wait at all wait for large packs. */
 const LATEST_MS: Record<Rivals, string> = {
   none: "due_ms",
   requests: latest(PATIENCE_MS, Object.entries(IMPATIENT_MS)),
@@ -50,35 +49,35 @@ function latest(patienceMs: number, impatientMs: readonly [kind: string, ms: num
   return `due_ms + CASE kind ${cases.join(" ")} ELSE ${patienceMs} END`;
 }
 
-/** How long a running job is left alone: the longest time that an alarm may run. After it, the job
- * is taken again. */
+/** Lease of a running job: the longest time that an alarm may run. After it, the job is taken
+ * again. */
 const LEASE_MS = 15 * 60_000;
 
-/** Wait after the first failure; doubles with each further one, up to `LONGEST_BACKOFF_MS`. */
+/** Backoff after the first failure; doubles with each further one, up to `LONGEST_BACKOFF_MS`. */
 const FIRST_BACKOFF_MS = 2_000;
 const LONGEST_BACKOFF_MS = 60 * 60_000;
 
-/** A job that runs. */
+/** A running job. */
 interface Running {
   readonly job: Job;
-  /** When it is due if it was added again meanwhile; null: it was not. */
+  /** Due time if the job was added again meanwhile; null: it was not. */
   againMs: number | null;
 }
 
-/** SQL: whether a job is not among those of a JSON array of `idOf`. */
+/** SQL: whether a job is not in a JSON array of `idOf`. */
 const NOT_AMONG = "kind || ' ' || key NOT IN (SELECT value FROM json_each(?))";
 
 /** Background work that survives the object: table `jobs`. A job may run more than once, so it must
  * be idempotent. A job that is added while it runs will run again.
  *
- * Which jobs run is in memory: what runs when the object ends has its row, and is due. Only a job
- * that was there when the object started, or has failed, is marked in its row while it runs: it may
- * be what ended the object before, and then it waits ever longer. There must be one queue for each
+ * The running jobs are in memory only: when the object ends, their rows are still due. Only a job
+ * that was there when the object started, or that has failed, is marked in its row while it runs.
+ * Such a job may have ended the object, and its backoff grows. There must be one queue per
  * object. */
 export class JobQueue {
   readonly #sql: Sql;
   readonly #running = new Map<string, Running>();
-  /** Jobs that an earlier object has left. */
+  /** Jobs from before the object's start. */
   readonly #left = new Set<string>();
 
   constructor(sql: Sql) {
@@ -102,21 +101,21 @@ export class JobQueue {
     );
   }
 
-  /** Whether there is such a job. */
+  /** Whether a job exists. */
   has(kind: JobKind, key: string): boolean {
     return this.#sql.exec("SELECT 1 FROM jobs WHERE kind = ? AND key = ?", kind, key).toArray().length > 0;
   }
 
-  /** The waiting job; null: none. */
+  /** Finds a waiting job; null: none. */
   find(kind: JobKind, key: string): WaitingJob | null {
     return this.#select("WHERE kind = ? AND key = ?", kind, key)[0] ?? null;
   }
 
-  /** How many jobs of a kind have keys that begin with a text.
-   * @param prefix it ends with a slash */
+  /** Counts the jobs of a kind whose keys begin with a prefix.
+   * @param prefix ends with a slash */
   count(kind: JobKind, prefix: string): number {
     const query = "SELECT count(*) AS count FROM jobs WHERE kind = ? AND key > ? AND key < ?";
-    // "0" follows "/".
+    // The range ends before "0", which follows "/".
     return this.#sql.exec<{ count: number }>(query, kind, prefix, `${prefix.slice(0, -1)}0`).one().count;
   }
 
@@ -159,8 +158,8 @@ export class JobQueue {
     return job;
   }
 
-  /** Takes over what an earlier object has left: makes jobs due again that it had marked. A job
-   * that kills its runner backs off. */
+  /** Makes the jobs due again that an earlier object had marked as running. A job that kills its
+   * runner backs off. */
   recover(nowMs: number): void {
     this.#running.clear();
     this.#sql.exec(
@@ -172,7 +171,7 @@ export class JobQueue {
     for (const job of this.all()) this.#left.add(idOf(job));
   }
 
-  /** Removes a finished job; if it was added again since it was taken, it stays and is due then. */
+  /** Removes a finished job. If it was added again while it ran, it stays with that due time. */
   done(job: Job): void {
     const running = this.#runOf(job);
     if (running === null) return;
@@ -185,17 +184,18 @@ export class JobQueue {
         kind,
         key,
       );
-    // Not before: if that failed, so has the job.
+    // Forgets the run only now: if the statement above failed, so has the job.
     this.#running.delete(idOf(job));
     this.#left.delete(idOf(job));
   }
 
-  /** Postpones a failed job, the longer the more often it was taken, unless it was added again
-   * meanwhile. */
+  /** Postpones a failed job, unless it was added again meanwhile. The backoff grows with the number
+   * of attempts. */
   fail(job: Job, nowMs: number, error: string): void {
     const running = this.#runOf(job);
     if (running === null) return;
-    // If this cannot be written, the job is due at once, and the caller's alarm fails.
+    // Forgets the run first: if the statement below fails, the job is due at once, and the caller's
+    // alarm fails.
     this.#running.delete(idOf(job));
     const backoffMs = Math.min(FIRST_BACKOFF_MS * 2 ** (job.attempts - 1), LONGEST_BACKOFF_MS);
     this.#sql.exec(
@@ -228,7 +228,7 @@ export class JobQueue {
     return this.#select("ORDER BY due_ms, kind, key");
   }
 
-  /** When the next job is due; null: there is none. */
+  /** Due time of the next job; null: there is none. */
   nextDueMs(): number | null {
     const { due } = this.#sql
       .exec<{ due: number | null }>(`SELECT min(due_ms) AS due FROM jobs WHERE ${NOT_AMONG}`, this.#runningIds())
@@ -236,9 +236,9 @@ export class JobQueue {
     return this.#orEndOfRun(due);
   }
 
-  /** When the next job must run, which is the time for the alarm; null: there is none.
-   * @param quietAtMs expected end of rivals: what can wait does not run before
-   * @param rivals until then */
+  /** Time for the next alarm, at which a job must run; null: there is none.
+   * @param quietAtMs expected end of rivals: jobs that can wait do not run before
+   * @param rivals rivals until then */
   nextRunMs(quietAtMs: number, rivals: Rivals = "requests"): number | null {
     const next = `SELECT min(due_ms) AS due, min(${LATEST_MS[rivals]}) AS latest FROM jobs WHERE ${NOT_AMONG}`;
     const { due, latest } = this.#sql
@@ -247,7 +247,7 @@ export class JobQueue {
     return this.#orEndOfRun(due === null ? null : Math.min(latest!, Math.max(due, quietAtMs)));
   }
 
-  /** The earlier of a time and the ends of running jobs' leases. */
+  /** Takes the earliest of a time and the ends of running jobs' leases. */
   #orEndOfRun(timeMs: number | null): number | null {
     let earliestMs = timeMs;
     for (const { job } of this.#running.values()) earliestMs = Math.min(earliestMs ?? Infinity, job.dueMs);
@@ -274,7 +274,7 @@ export class JobQueue {
   }
 }
 
-/** Kinds have no space. */
+/** Joins kind and key by a space, which kinds do not contain. */
 function idOf({ kind, key }: { readonly kind: JobKind; readonly key: string }): string {
   return `${kind} ${key}`;
 }

@@ -3,7 +3,7 @@ import type { StoredBundle } from "../../../contract/fetch.ts";
 
 /** A response, stored in R2. */
 export interface StoredResponse {
-  /** Its R2 object. */
+  /** Key of the R2 object. */
   readonly objectKey: string;
   readonly sizeBytes: number;
   /** Objects in its pack. */
@@ -11,7 +11,7 @@ export interface StoredResponse {
 }
 
 /** Stored responses: table `responses`. A key covers everything that a response depends on, by
- * object ids, so that nothing goes stale. */
+ * object ids, so no response is ever stale. */
 export class ResponseTable {
   readonly #sql: Sql;
 
@@ -37,7 +37,7 @@ export class ResponseTable {
     return { objectKey, sizeBytes, objectCount };
   }
 
-  /** The response in this R2 object; null: none. */
+  /** Finds the response in this R2 object; null: none. */
   findObject(objectKey: string): StoredResponse | null {
     const [row] = this.#sql
       .exec<{ sizeBytes: number; objectCount: number }>(
@@ -66,13 +66,13 @@ export class ResponseTable {
     );
   }
 
-  /** Forgets the response in this R2 object, if any. */
+  /** Removes the row of the response in this R2 object, if any. */
   remove(objectKey: string): void {
     this.#sql.exec("DELETE FROM responses WHERE object_key = ?", objectKey);
   }
 
-  /** Forgets responses made before `madeMs` or unused since `usedMs`, and then those unused for
-   * longest until the rest fits into `sizeBytes`.
+  /** Removes the rows of responses made before `madeMs` or unused since `usedMs`, and then of those
+   * unused for longest until the rest fits into `sizeBytes`.
    * @returns their R2 objects */
   trim(madeMs: number, usedMs: number, sizeBytes: number): string[] {
     const removed = this.#sql.exec<{ objectKey: string }>(
@@ -87,9 +87,9 @@ export class ResponseTable {
     return removed.toArray().map(({ objectKey }) => objectKey);
   }
 
-  /** When the first response will expire, ms since 1970; null: there are none.
-   * @param keepMs how long a response is kept after it was made
-   * @param unusedMs and after it was last used */
+  /** Time at which the next response expires, ms since 1970; null: there are none.
+   * @param keepMs time for which a response is kept after it was made
+   * @param unusedMs time for which a response is kept after its last use */
   nextTrimMs(keepMs: number, unusedMs: number): number | null {
     return this.#sql
       .exec<{ dueMs: number | null }>(

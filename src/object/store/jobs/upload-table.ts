@@ -34,12 +34,12 @@ export interface StoredUpload {
   readonly steps: number;
   readonly objects: number;
   readonly packBytes: number;
-  /** Packed. */
+  /** Packed ids. */
   readonly tips: Uint8Array;
   readonly isDone: boolean;
 }
 
-/** A part whose bytes are stored, and no object yet. */
+/** A part whose bytes are stored but not indexed yet. */
 export interface StoredPart {
   readonly part: number;
   readonly key: string;
@@ -56,8 +56,8 @@ type UploadRow = Omit<StoredUpload, "options" | "tips" | "isDone"> & {
 
 const PART = "part, key, size AS sizeBytes, checksum";
 
-/** The upload sessions, and their parts that are no objects yet: tables `uploads` and
- * `upload_parts`. What writes must run in a transaction. */
+/** The upload sessions, and their parts that are not indexed yet: tables `uploads` and
+ * `upload_parts`. Writing methods must run in a transaction. */
 export class UploadTable {
   readonly #sql: Sql;
 
@@ -65,7 +65,7 @@ export class UploadTable {
     this.#sql = sql;
   }
 
-  /** Enters a session without parts or steps. */
+  /** Stores a session without parts or steps. */
   begin(id: string, startedMs: number, endsMs: number, options: readonly string[]): void {
     this.#sql.exec(TABLES);
     this.#sql.exec(
@@ -78,7 +78,7 @@ export class UploadTable {
     );
   }
 
-  /** One session; null: there is none, or no longer. */
+  /** Finds a session; null: it does not exist (any more). */
   find(id: string): StoredUpload | null {
     if (!this.#exists) return null;
     const [row] = this.#sql
@@ -94,19 +94,19 @@ export class UploadTable {
     return { ...row, options, tips: new Uint8Array(row.tips ?? new ArrayBuffer(0)), isDone: row.isDone === 1 };
   }
 
-  /** How many sessions there are. */
+  /** Counts the sessions. */
   count(): number {
     return this.#exists ? this.#sql.exec<{ count: number }>("SELECT count(*) AS count FROM uploads").one().count : 0;
   }
 
-  /** When the oldest of the sessions began whose refs have not moved; null: there is none. */
+  /** Start of the oldest session whose refs have not moved; null: there is none. */
   oldestStartMs(): number | null {
     if (!this.#exists) return null;
     const query = "SELECT min(started_ms) AS startedMs FROM uploads WHERE done = 0";
     return this.#sql.exec<{ startedMs: number | null }>(query).one().startedMs;
   }
 
-  /** The tips of all sessions, packed. */
+  /** Tips of all sessions, packed. */
   allTips(): Uint8Array {
     if (!this.#exists) return new Uint8Array(0);
     const rows = this.#sql.exec<{ tips: ArrayBuffer | null }>("SELECT tips FROM uploads WHERE done = 0").toArray();
@@ -119,7 +119,7 @@ export class UploadTable {
     return this.#sql.exec<{ bytes: number }>("SELECT ifnull(sum(size), 0) AS bytes FROM upload_parts").one().bytes;
   }
 
-  /** Bytes of a session's stored parts from a number on. */
+  /** Sums the bytes of a session's stored parts from a number on. */
   bytesFrom(id: string, part: number): number {
     if (!this.#exists) return 0;
     const query = "SELECT ifnull(sum(size), 0) AS bytes FROM upload_parts WHERE upload = ? AND part >= ?";
@@ -137,7 +137,7 @@ export class UploadTable {
       .toArray();
   }
 
-  /** One stored part of a session; null: it is not there. */
+  /** Finds a stored part of a session; null: it is not stored. */
   part(id: string, part: number): StoredPart | null {
     if (!this.#exists) return null;
     const query = `SELECT ${PART} FROM upload_parts WHERE upload = ? AND part = ?`;
@@ -150,13 +150,13 @@ export class UploadTable {
     return id !== null && this.parts(id).some((part) => part.key === key);
   }
 
-  /** The session that an R2 object was written for; null: none that exists. */
+  /** Finds the session for which an R2 object was written; null: it does not exist. */
   ownerOf(key: string): string | null {
     const [, folder, id] = key.split("/");
     return folder === UPLOADS && id !== undefined && this.find(id) !== null ? id : null;
   }
 
-  /** Enters a part, in place of one of the same number. */
+  /** Stores a part, replacing one of the same number. */
   putPart(id: string, { part, key, sizeBytes, checksum }: StoredPart): void {
     this.#sql.exec(
       "INSERT OR REPLACE INTO upload_parts (upload, part, key, size, checksum) VALUES (?, ?, ?, ?, ?)",
@@ -168,19 +168,19 @@ export class UploadTable {
     );
   }
 
-  /** Removes a part, unless another one has taken its place. */
+  /** Removes a part, unless another one has replaced it. */
   removePart(id: string, { part, key }: Pick<StoredPart, "part" | "key">): void {
     this.#sql.exec("DELETE FROM upload_parts WHERE upload = ? AND part = ? AND key = ?", id, part, key);
   }
 
-  /** Sets when a session ends. */
+  /** Sets the end of a session. */
   renew(id: string, endsMs: number): void {
     this.#sql.exec("UPDATE uploads SET ends_ms = ? WHERE id = ?", endsMs, id);
   }
 
-  /** Removes the parts of a step, whose objects are stored now.
-   * @param step what it brought
-   * @param tips the session's from now on */
+  /** Removes the parts of a step after its objects were stored.
+   * @param step numbers of their objects and bytes, and the new end of the session
+   * @param tips new tips of the session */
   addStep(
     id: string,
     parts: readonly number[],
@@ -199,7 +199,7 @@ export class UploadTable {
     );
   }
 
-  /** Notes that a session's refs have moved; it has no parts or tips any more. */
+  /** Records that a session's refs have moved; it has no parts or tips any more. */
   finish(id: string): void {
     this.#sql.exec("DELETE FROM upload_parts WHERE upload = ?", id);
     this.#sql.exec("UPDATE uploads SET done = 1, tips = zeroblob(0) WHERE id = ?", id);
@@ -221,11 +221,11 @@ export class UploadTable {
   }
 }
 
-/** The folder of the parts' R2 keys below the repository's id: `<id>/uploads/<session>/<uuid>`. */
+/** Folder of the parts' R2 keys below the repository's id: `<id>/uploads/<session>/<uuid>`. */
 const UPLOADS = "uploads";
 
-/** The prefix of the R2 keys of a session's parts.
- * @param repository its key */
+/** Prefix of the R2 keys of a session's parts.
+ * @param repository the repository's id */
 export function uploadPrefix(repository: string, id: string): string {
   return `${repository}/${UPLOADS}/${id}/`;
 }

@@ -1,36 +1,37 @@
-// The files of a worktree, by path. Many share a row of table `worktree_files`, a page: those from
-// its `first` to before the next page's; the first page also has all lower ones. What changes is in
-// the worktree's own row first, in `recent`, which comes before the pages. So a small push writes
-// one row, wherever its files are. When `recent` is full, it is written into the pages.
+// The files of a worktree, by path. Many share a row of table `worktree_files`, a page: the paths
+// from its `first` to before the next page's; the first page also has all lower ones. Changes go
+// first into `recent` in the worktree's own row, which overrides the pages. So a small push writes
+// one row, wherever its files are. When `recent` is full, it is merged into the pages.
 import { fromByteString, toByteString } from "../../../base/format/byte-string.ts";
 import { checkLimit } from "../../../base/format/limits.ts";
 import type { Sql } from "../sql/sql.ts";
 import { decodeFiles, encodeFiles, GONE, sizeOf, sizeOfAll, type StoredFile } from "./worktree-records.ts";
 
-/** Bytes of a page, unless a single file takes more: some 300 files, of which one is
- * found in 0.2 ms. */
+/** Size limit of a page, unless a single file is larger: some 300 files, of which one is found in
+ * 0.2 ms. */
 const PAGE_BYTES = 32_768;
 
-/** Bytes of `recent`, which every change writes as a whole: some 150 files. */
+/** Size limit of `recent`, which every change rewrites: some 150 files. */
 const RECENT_BYTES = 16_384;
 
-/** A longer path fits no page: its row has it twice. */
+/** Limit of a path's bytes: a longer one fits no page, whose row has it twice. */
 const MAX_PATH_BYTES = 500_000;
 
-/** The place of a page. */
+/** The bounds of a page. */
 interface Fence {
   readonly first: Uint8Array;
-  /** Its paths are below this one, and so are not the next page's; null: it is the last page. */
+  /** Exclusive upper bound of the page's paths, and lower bound of the next page's; null: it is the
+   * last page. */
   readonly end: string | null;
 }
 
-/** The files of one worktree. Made anew for each use: it has `recent` in memory, as it was then. */
+/** The files of one worktree. Create it anew for each use, because it caches `recent`. */
 export class WorktreeFiles {
   readonly #sql: Sql;
   readonly #id: number;
   readonly #recent: Map<string, StoredFile>;
 
-  /** @param id of the worktree, which exists */
+  /** @param id id of the worktree, which must exist */
   constructor(sql: Sql, id: number) {
     this.#sql = sql;
     this.#id = id;
@@ -38,7 +39,7 @@ export class WorktreeFiles {
     this.#recent = byPath(recent === null ? [] : decodeFiles(recent));
   }
 
-  /** Finds files, with those to be removed, in the order of their paths.
+  /** Finds files, including those to be removed, in the order of their paths.
    * @throws GitError "storage-failed" when a page is corrupt; the same below */
   find(paths: Iterable<string>): Map<string, StoredFile> {
     const found = new Map<string, StoredFile>();
@@ -51,8 +52,8 @@ export class WorktreeFiles {
     return found;
   }
 
-  /** Reads all files from a path on, with those to be removed, in the order of their paths. Reads a
-   * page when it gets there. */
+  /** Yields all files from a path on, including those to be removed, in the order of their paths.
+   * Reads each page only when it is reached. */
   *from(path: string): Generator<StoredFile> {
     const recent = [...this.#recent.values()].filter((file) => file.path >= path).sort(compareFiles);
     let next = 0;
@@ -72,8 +73,9 @@ export class WorktreeFiles {
     for (; next < recent.length; next++) if (recent[next]!.source !== GONE) yield recent[next]!;
   }
 
-  /** The files whose R2 objects are not right, in the order of their paths, but recent ones first.
-   * @param count how many there are in all: what need not be read for them is not read */
+  /** Yields the files with work left for their R2 objects, in the order of their paths, but recent
+   * ones first.
+   * @param count number of all such files: reading stops after them */
   *pending(count: number): Generator<StoredFile> {
     let left = count;
     for (const file of [...this.#recent.values()].sort(compareFiles)) {
@@ -91,7 +93,7 @@ export class WorktreeFiles {
     }
   }
 
-  /** Changes files. Must run in a transaction, whose caller writes what this returns.
+  /** Changes files. Must run in a transaction, whose caller stores the result.
    * @returns the worktree's `recent`
    * @throws GitError "too-large" for a path that fits no row */
   put(changed: readonly StoredFile[]): Uint8Array | null {
@@ -100,7 +102,7 @@ export class WorktreeFiles {
       this.#recent.set(file.path, file);
     }
     let recent = [...this.#recent.values()].sort(compareFiles);
-    // Nothing is gone that was in no page.
+    // Without pages there is no file to hide, so `GONE` records are dropped.
     if (recent.some(({ source }) => source === GONE) && this.#fenceOf("") === null)
       recent = recent.filter(({ source }) => source !== GONE);
     if (recent.length === 0) return null;
@@ -109,7 +111,7 @@ export class WorktreeFiles {
     return null;
   }
 
-  /** Removes all of them, for good. */
+  /** Removes all files permanently. */
   clear(): void {
     this.#sql.exec("DELETE FROM worktree_files WHERE worktree = ?", this.#id);
   }
@@ -129,7 +131,7 @@ export class WorktreeFiles {
     return found;
   }
 
-  /** Writes files into the pages where they belong.
+  /** Writes files into their pages.
    * @param files ascending by path */
   #writePages(files: readonly StoredFile[]): void {
     for (let i = 0; i < files.length;) {
@@ -142,10 +144,10 @@ export class WorktreeFiles {
     }
   }
 
-  /** Writes files as one page, or as several when they do not fit into it.
-   * @param first of the page that they replace; null: none */
+  /** Writes files as one page, or as several if they do not fit.
+   * @param first first path of the page that they replace; null: none */
   #writePage(first: Uint8Array | null, files: readonly StoredFile[]): void {
-    // A page stays where it is, unless it is the first, with a lower path now.
+    // A page keeps its `first`, unless it is the first page and has a lower path now.
     const keeps = first !== null && files.length > 0 && toByteString(first) <= files[0]!.path;
     if (first !== null && !keeps)
       this.#sql.exec("DELETE FROM worktree_files WHERE worktree = ? AND first = ?", this.#id, first);
@@ -160,14 +162,14 @@ export class WorktreeFiles {
     }
   }
 
-  /** The page that a path belongs to; null: there are none. */
+  /** Finds the page of a path; null: there are none. */
   #fenceOf(path: string): Fence | null {
     const query = (rest: string, bound: Uint8Array): Uint8Array | null => {
       const rows = `SELECT first FROM worktree_files WHERE worktree = ? AND first ${rest} LIMIT 1`;
       const [row] = this.#sql.exec<{ first: ArrayBuffer }>(rows, this.#id, bound).toArray();
       return row === undefined ? null : new Uint8Array(row.first);
     };
-    // No path has a NUL: none is lower.
+    // Uses NUL for the lowest path, since no path contains one.
     const from = fromByteString(path === "" ? "\0" : path);
     const first = query("<= ? ORDER BY first DESC", from) ?? query("> ? ORDER BY first", from);
     if (first === null) return null;
@@ -189,7 +191,7 @@ function compareFiles(a: StoredFile, b: StoredFile): number {
   return a.path < b.path ? -1 : a.path > b.path ? 1 : 0;
 }
 
-/** Joins a page's files and recent ones, both ascending by path; leaves out what is gone. */
+/** Merges a page's files and recent ones, both ascending by path; leaves out `GONE` files. */
 function* merge(page: readonly StoredFile[], recent: readonly StoredFile[]): Generator<StoredFile> {
   let next = 0;
   for (const file of page) {
@@ -201,8 +203,8 @@ function* merge(page: readonly StoredFile[], recent: readonly StoredFile[]): Gen
   for (; next < recent.length; next++) if (recent[next]!.source !== GONE) yield recent[next]!;
 }
 
-/** Divides files evenly among pages of about `PAGE_BYTES` at most, unless a single file takes
- * more. */
+/** Divides files evenly among pages of about `PAGE_BYTES` at most, unless a single file is
+ * larger. */
 function inPages(files: readonly StoredFile[]): StoredFile[][] {
   const total = sizeOfAll(files);
   const share = total / Math.ceil(total / PAGE_BYTES);

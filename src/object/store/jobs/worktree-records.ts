@@ -14,35 +14,37 @@ import { VarintReader, VarintWriter } from "../sql/varints.ts";
 export interface StoredFile {
   /** Byte string. */
   readonly path: string;
-  /** 0: the R2 object is this. A number: it must be made from this object. `REMOVED`, `GONE`. */
+  /** 0: the R2 object is up to date. Object number: the R2 object must be made from this blob. Else
+   * `REMOVED` or `GONE`. */
   readonly source: number;
-  /** As the tree has it. */
+  /** Mode as in the tree. */
   readonly mode: number;
   readonly oid: Oid;
   readonly sizeBytes: number;
-  /** Of the R2 object; null unless it is this. */
+  /** ETag of the R2 object; null unless it is up to date. */
   readonly etag: string | null;
 }
 
 /** The `source` of a file that must be removed. */
 export const REMOVED = -1;
 
-/** The `source` of a file that was removed, and is not a file of the worktree any more. Only in
- * `recent`, over a page that still has it. */
+/** The `source` of a file that was removed and is no longer in the worktree. Only in `recent`, to
+ * hide the file in a page. */
 export const GONE = -2;
 
-/** Bytes of a record but for its path and ETag, at most. */
+/** Upper bound of a record's bytes without its path and ETag. */
 const RECORD_BYTES = 46;
 
 /** Characters of an ETag, unless the object was written in parts. */
 const ETAG_BYTES = 32;
 
-/** Bytes of a file's record, at most; with an ETag, so that it does not grow when it is written. */
+/** Upper bound of the bytes of a file's record, including an ETag, so that the record does not grow
+ * when the file is written. */
 export function sizeOf({ path, etag }: StoredFile): number {
   return RECORD_BYTES + path.length + Math.max(ETAG_BYTES, etag?.length ?? 0);
 }
 
-/** Bytes of the records of files, at most. */
+/** Upper bound of the bytes of files' records. */
 export function sizeOfAll(files: readonly StoredFile[]): number {
   return files.reduce((sum, file) => sum + sizeOf(file), 0);
 }
@@ -68,12 +70,12 @@ export function encodeFiles(files: readonly StoredFile[]): Uint8Array<ArrayBuffe
   return writer.finish();
 }
 
-/** Reads what `encodeFiles` wrote.
+/** Decodes the result of `encodeFiles`.
  * @throws GitError "storage-failed" when it is corrupt */
 export function decodeFiles(buffer: ArrayBuffer): StoredFile[] {
   const bytes = new Uint8Array(buffer);
   const reader = new VarintReader(bytes, 0, "worktree_files");
-  // Parts of one string take a fifth of the time of many made from bytes.
+  // Takes substrings, which is five times as fast as making strings from bytes.
   const text = toByteString(bytes);
   const take = (length: number): number => {
     reader.at += length;

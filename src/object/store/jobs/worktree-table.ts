@@ -10,7 +10,7 @@ export interface Worktree {
   /** Byte string, without `refs/heads/`. */
   readonly branch: string;
   /** The last commit whose files were all in R2; null: none yet. While another commit is being
-   * written, some files are already from that. */
+   * written, some files already belong to that one. */
   readonly materialized: Oid | null;
   /** Object number of the commit whose files are listed; 0: none. */
   readonly planned: number;
@@ -19,9 +19,9 @@ export interface Worktree {
   readonly sizeBytes: number;
   /** Number of files whose R2 objects must be written or removed. */
   readonly pending: number;
-  /** Why the branch's newest commit is not planned; null: it is not refused. */
+  /** Reason why the branch's newest commit is not planned; null: it is not refused. */
   readonly refused: string | null;
-  /** When `materialized` was last set. */
+  /** Time at which `materialized` was last set. */
   readonly changedMs: number;
 }
 
@@ -30,7 +30,7 @@ export interface WorktreeFile {
   /** Byte string. */
   readonly path: string;
   readonly oid: Oid;
-  /** As the tree has it. */
+  /** Mode as in the tree. */
   readonly mode: number;
   readonly sizeBytes: number;
   /** ETag of its R2 object; null: still to be written. */
@@ -48,7 +48,7 @@ export interface FileChange {
   readonly path: string;
   /** Null: the path is removed. */
   readonly file: {
-    /** Object number. */
+    /** Object number of the blob. */
     readonly source: number;
     readonly oid: Oid;
     readonly mode: number;
@@ -61,7 +61,7 @@ export interface WrittenFile extends PendingFile {
   readonly etag: string;
 }
 
-/** Changes that are in memory together while a commit is planned. */
+/** Number of changes that are in memory together while a commit is planned. */
 const PLANNED_TOGETHER = 4_096;
 
 const COLUMNS =
@@ -70,9 +70,9 @@ const COLUMNS =
 /** Files of branches as R2 objects: tables `worktrees` and `worktree_files`, and the choice of
  * branches (`repository.worktrees`).
  *
- * What is stored of a worktree are the files of its planned commit, each with the work left for its
- * R2 object. So planning is one transaction, and the work is done in any number of them. All
- * writing methods must run in a transaction. */
+ * The tables have the files of a worktree's planned commit, each with the work left for its R2
+ * object. So planning is one transaction, and the work is done in any number of them. All writing
+ * methods must run in a transaction. */
 export class WorktreeTable {
   readonly #sql: Sql;
 
@@ -80,7 +80,7 @@ export class WorktreeTable {
     this.#sql = sql;
   }
 
-  /** The branches to materialize, as byte strings; null: the default branch. */
+  /** Branches to materialize, as byte strings; null: the default branch. */
   wanted(): string[] | null {
     const { worktrees } = this.#sql.exec<{ worktrees: string | null }>("SELECT worktrees FROM repository").one();
     return worktrees === null ? null : (JSON.parse(worktrees) as string[]);
@@ -96,7 +96,7 @@ export class WorktreeTable {
     return this.#select("ORDER BY branch");
   }
 
-  /** The worktree of a branch; null: none. */
+  /** Finds the worktree of a branch; null: none. */
   get(branch: string): Worktree | null {
     return this.#select("WHERE branch = ?", branch)[0] ?? null;
   }
@@ -107,7 +107,7 @@ export class WorktreeTable {
     return this.#sql.exec<{ sizeBytes: number }>(query).one().sizeBytes;
   }
 
-  /** A worktree whose planned commit is this one; null: none.
+  /** Finds a worktree whose planned commit is this one; null: none.
    * @param commit object number */
   ofCommit(commit: ObjectNumber): Worktree | null {
     return this.#select("WHERE planned = ? LIMIT 1", commit)[0] ?? null;
@@ -122,9 +122,9 @@ export class WorktreeTable {
     return this.get(branch)!;
   }
 
-  /** Plans another commit: changes the files that differ, and marks what must be written and
-   * removed. Files that are already right stay. Pending ones get the new source, since an object
-   * that was pruned and pushed again has another number.
+  /** Plans another commit: changes the files that differ, and marks files to write and to remove.
+   * Files that are up to date stay. Pending ones get the new source, since an object that was
+   * pruned and pushed again has another number.
    * @param commit object number; 0: no files
    * @param changes each path once
    * @throws GitError "too-large" for a path that fits no row */
@@ -158,15 +158,15 @@ export class WorktreeTable {
     );
   }
 
-  /** Records why a branch's newest commit cannot be planned. */
+  /** Records the reason why a branch's newest commit cannot be planned. */
   refuse(id: number, reason: string): void {
     this.#sql.exec("UPDATE worktrees SET refused = ? WHERE id = ?", reason, id);
   }
 
-  /** Some of the pending work: removals first, then by the number of the blob to read; several
-   * files may have the same blob.
-   * @param limit how many files at most
-   * @param limitBytes and how many bytes of them, unless a single one has more */
+  /** Lists some of the pending work: removals first, then by the number of the blob to read;
+   * several files may have the same blob.
+   * @param limit limit of the files
+   * @param limitBytes limit of their bytes, unless a single one is larger */
   pending(id: number, limit: number, limitBytes = Infinity): PendingFile[] {
     const [worktree] = this.#select("WHERE id = ?", id);
     const found: PendingFile[] = [];
@@ -180,10 +180,10 @@ export class WorktreeTable {
     return found.sort((a, b) => a.source - b.source);
   }
 
-  /** Records which pending files were removed and written. If no work is left, records that the
-   * planned commit is materialized, or removes a worktree that has none.
+  /** Records the pending files that were removed and written. If no work is left, marks the planned
+   * commit as materialized, or removes a worktree that has none.
    * @param removed their paths
-   * @param oidOf the id of a commit; null: it was pruned
+   * @param oidOf finds the id of a commit; null: it was pruned
    * @returns whether no work is left */
   record(
     id: number,
@@ -202,7 +202,7 @@ export class WorktreeTable {
     }
     for (const { path, source, mode, etag } of written) {
       const file = known.get(path);
-      // It may have been planned again since it was read.
+      // Checks the source again: the file may have been planned anew since it was read.
       if (file?.source === source && file.mode === mode) done.push({ ...file, source: 0, etag });
     }
     const { planned, materialized, pending } = worktree!;
@@ -231,7 +231,7 @@ export class WorktreeTable {
     return Array.from(this.#open(id).from(""), ({ path }) => path);
   }
 
-  /** Whether there is such a path, even if its file is about to be removed. */
+  /** Whether a path exists, even if its file is about to be removed. */
   has(id: number, path: string): boolean {
     return this.#open(id).find([path]).size > 0;
   }
@@ -246,9 +246,9 @@ export class WorktreeTable {
     this.#sql.exec("UPDATE worktrees SET pending = pending + 1, recent = ? WHERE id = ?", recent, id);
   }
 
-  /** Files of the planned commit, sorted by the bytes of their paths.
+  /** Lists files of the planned commit, sorted by the bytes of their paths.
    * @param prefix byte string at the start of their paths
-   * @param after only paths after this one, "": from the first */
+   * @param after only paths after this one; "": from the first */
   files(id: number, prefix: string, after: string, limit: number): WorktreeFile[] {
     const found: WorktreeFile[] = [];
     for (const file of this.#open(id).from(after > prefix ? after : prefix)) {
@@ -258,7 +258,7 @@ export class WorktreeTable {
     return found;
   }
 
-  /** A file of the planned commit; null: there is no such path. */
+  /** Finds a file of the planned commit; null: there is no such path. */
   file(id: number, path: string): WorktreeFile | null {
     const file = this.#open(id).find([path]).get(path);
     return file === undefined || file.source === REMOVED ? null : toWorktreeFile(file);
@@ -279,7 +279,7 @@ export class WorktreeTable {
   }
 }
 
-/** What a change makes of a file; null: it stays as it is. */
+/** Plans the change of a file; null: it stays unchanged. */
 function planFile({ path, file }: FileChange, known: StoredFile | undefined): StoredFile | null {
   if (file === null)
     return known === undefined || known.source === REMOVED ? null : { ...known, source: REMOVED, etag: null };
