@@ -1,6 +1,6 @@
-// The pages for browsers. Each is one row here: its path, the right that it needs, and a function
-// in `pages`. A row below a repository's path gets it opened with that right; there is no other way
-// to it.
+// The pages for browsers. Each page is a row here: its path, the right that it needs, and a
+// function in `pages`. The repository in a row's path is opened with that right; pages have no
+// other access to it.
 import { type Context, Hono } from "hono";
 import { accepts } from "hono/accepts";
 import type { Right } from "../../base/access/caller.ts";
@@ -57,10 +57,10 @@ import type { Ambiguities } from "../../contract/calls.ts";
 export interface PageRoute {
   readonly method: "GET" | "POST";
   readonly path: string;
-  /** The right in the path's repository; null: the path has none. */
+  /** Right to the repository in the path; null: the path names none. */
   readonly needed: Right | null;
   readonly show: (context: PageContext) => Promise<Response>;
-  /** The parameters of its query. Default: it has none. */
+  /** Query parameters. Default: none. */
   readonly query?: readonly string[];
 }
 
@@ -77,7 +77,7 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   { method: "POST", path: "/-/tokens/:owner/revoke", needed: null, show: revokeOwnerToken },
   { method: "GET", path: "/:owner", needed: null, show: ownerPage, query: ["q", "after"] },
   { method: "GET", path: "/:owner/:repo", needed: "read", show: repositoryPage },
-  // Leads to the one without the slash.
+  // Redirects to the path without the slash.
   { method: "GET", path: "/:owner/:repo/", needed: "read", show: repositoryPage },
   { method: "GET", path: "/:owner/:repo/tree/*", needed: "read", show: treePage, query: ["after"] },
   { method: "GET", path: "/:owner/:repo/blob/*", needed: "read", show: blobPage, query: ["plain"] },
@@ -137,16 +137,18 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   { method: "POST", path: "/:owner/:repo/delete/*", needed: "write", show: deletePath },
 ];
 
-/** A page, or what takes the place of one. */
+/** A page, or the answer for a missing one. */
 interface AnyPage extends Omit<PageRoute, "path" | "query"> {
-  /** Null: any. */
+  /** Null: all are accepted. */
   readonly query?: readonly string[] | null;
 }
 
-/** Makes the app of the pages, to be mounted at `/`, after what has paths of its own there. Paths
- * of one or two parts are asked by other clients, too: these are left to what follows, as is
- * whatever is no page.
- * @param hostOf returns the host's services for a request */
+/**
+ * Makes the app of the pages, to be mounted at `/` after all routes with paths of their own.
+ * Clients other than browsers also request paths of one or two parts: their requests go to the next
+ * handler, as do those for unknown paths.
+ * @param hostOf returns the host's services for a request
+ */
 export function createWebApp(hostOf: (context: PageContext) => WebHost): Hono<WebEnv> {
   const app = new Hono<WebEnv>();
   app.get(`${ASSETS}:file`, async (context, next) => serveAsset(context.req.path) ?? next());
@@ -174,23 +176,28 @@ export function createWebApp(hostOf: (context: PageContext) => WebHost): Hono<We
   return app;
 }
 
-/** Tells programs, which feeds, patches, files and archives are for, what pages tell people. */
+/**
+ * Reports ambiguous names in a header, for programs that read feeds, patches, files and archives.
+ * Pages show them as text.
+ */
 function tellAmbiguities(context: PageContext, response: Response): Response {
   const ambiguities = context.get("ambiguities") ?? [];
   if (ambiguities.length > 0) response.headers.set(AMBIGUITY_HEADER, showAmbiguities(ambiguities));
   return response;
 }
 
-/** Whether a browser asks, or something else that wants a page. */
+/** Whether the client prefers HTML to plain text, as browsers do. */
 function wantsPage(context: Context): boolean {
   const supports = ["text/plain", "text/html"];
   return accepts(context, { header: "Accept", supports, default: "text/plain" }) === "text/html";
 }
 
-/** Opens the repository in the path, for a visitor with the right that the page needs.
- * @returns null, or the way to somewhere else: to the repository's own URL, or to sign in for a
- * visitor who has not, but may read it
- * @throws GitError as `WebHost.openPlace` */
+/**
+ * Opens the repository in the path for a visitor with the right that the page needs.
+ * @returns null when opened; a redirection to the repository's current URL, or to the sign-in page
+ *   for an anonymous visitor who may only read the repository
+ * @throws GitError as `WebHost.openPlace`
+ */
 async function admit(context: PageContext, needed: Right): Promise<Response | null> {
   const { owner, repo } = context.req.param() as { owner: string; repo: string };
   const host = context.get("host");

@@ -7,7 +7,7 @@ type Html = ReturnType<typeof html>;
 
 const METHODS = ["get", "post", "put", "patch", "delete"] as const;
 
-/** The schema of every failure. */
+/** Schema of all failures. */
 const ERROR = "#/components/schemas/Error";
 
 /** Renders the reference page of the API from its OpenAPI document: one page without scripts or
@@ -104,7 +104,7 @@ function renderOperation(listed: Listed, schemas: Schemas, common: ReadonlyMap<s
 function renderContent(content: Content = {}, schemas: Schemas): Html[] {
   return Object.entries(content).map(([type, { schema }]) => {
     if (type !== "application/json" || schema === undefined) return html`<p><code>${type}</code></p>`;
-    // The error schema is described once, at the head of the page.
+    // The error schema is described once, at the top of the page.
     if (schema.$ref === ERROR) return html`<p>An <a href="#errors">error</a>.</p>`;
     return html`<pre>${inline(describe(schemas, schema))}</pre>`;
   });
@@ -138,8 +138,10 @@ function listOperations({ paths = {} }: OpenApiDocument): Listed[] {
   );
 }
 
-/** The failures that every route may give, with what they mean: they are listed once, at the head
- * of the page. */
+/**
+ * Finds the failures that every route may give, with their meaning: they are listed once, at the
+ * top of the page.
+ */
 function commonFailures(operations: readonly Listed[]): ReadonlyMap<string, string> {
   const [first = {}, ...others] = operations.map(({ operation }) => operation.responses ?? {});
   const shared = Object.entries(first).filter(
@@ -153,12 +155,12 @@ function idOf({ method, path }: Listed): string {
   return `${method}${path.replaceAll(/[^A-Za-z0-9]+/g, "-")}`;
 }
 
-/** Text, with parts between backticks shown as code. */
+/** Renders text, with parts between backticks as code. */
 function inline(text = ""): (Html | string)[] {
   return text.split("`").map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));
 }
 
-/** A path that may break across lines after each slash. */
+/** Renders a path that may break across lines after each slash. */
 function breakable(path: string): (Html | string)[] {
   return path.split("/").flatMap((part, index) => (index === 0 ? [part] : ["/", raw("<wbr>"), part]));
 }

@@ -15,7 +15,7 @@ export interface Operation {
   readonly summary?: string;
   readonly description?: string;
   readonly parameters?: readonly Parameter[];
-  /** The right that it needs: `Need`. */
+  /** The right that the operation needs: `Need`. */
   readonly "x-needs"?: string;
   readonly requestBody?: { readonly content?: Content };
   readonly responses?: Readonly<Record<string, { readonly description?: string; readonly content?: Content }>>;
@@ -40,7 +40,7 @@ export interface Parameter {
 /** Bodies by media type. */
 export type Content = Readonly<Record<string, { readonly schema?: Schema; readonly example?: unknown }>>;
 
-/** A JSON schema, as far as the page shows it. */
+/** The parts of a JSON schema that the page shows. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];

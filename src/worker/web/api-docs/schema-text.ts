@@ -16,12 +16,11 @@ export function resolve(schemas: Schemas, schema: Schema): Schema {
   return Object.keys(properties).length === 0 ? all : { ...all, properties, required };
 }
 
-/** The last part of a reference. */
 function nameOf(reference: string): string {
   return reference.slice(reference.lastIndexOf("/") + 1);
 }
 
-/** A schema in a few words. */
+/** Describes a schema in a few words. */
 export function brief(schema: Schema): string {
   const { enum: choices, anyOf, oneOf, type, minimum, maximum, format } = schema;
   if (choices !== undefined) return choices.map((choice) => JSON.stringify(choice)).join(" | ");
@@ -39,8 +38,10 @@ export function brief(schema: Schema): string {
   return `${shown}${bounds}${standard}`;
 }
 
-/** A schema, written like a value, with comments at the ends of lines.
- * @param within names of the enclosing schemas: a recursive one is not expanded again */
+/**
+ * Writes a schema like a value, with comments at the ends of lines.
+ * @param within names of the enclosing schemas: a recursive one is not expanded again
+ */
 export function describe(schemas: Schemas, schema: Schema, indent = "", within: readonly string[] = []): string {
   const references = [schema, ...(schema.allOf ?? [])].flatMap(({ $ref }) =>
     $ref === undefined ? [] : [nameOf($ref)],

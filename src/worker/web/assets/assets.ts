@@ -1,5 +1,6 @@
-// The style sheet, the script and the icon of all pages. Their URLs contain a digest of what they
-// hold, so that browsers keep them for good. And the programs of `helper`, which users download.
+// The style sheet, the script and the icon of all pages, and the programs of `helper`, which users
+// download. URLs of assets contain a digest of the content, so that browsers cache them
+// permanently.
 import { createHash } from "node:crypto";
 import lfsAgent from "../../../../helper/dist/git-lfs-holdfast.cjs" with { type: "text" };
 import remoteHelper from "../../../../helper/dist/git-remote-holdfast.cjs" with { type: "text" };
@@ -14,7 +15,7 @@ interface Asset {
 
 const DIGEST_LENGTH = 12;
 
-/** Below this path are the assets. */
+/** Path prefix of the assets. */
 export const ASSETS = "/-/assets/";
 
 export const STYLE = describe("style", "css", "text/css; charset=utf-8", style);
@@ -24,11 +25,11 @@ export const ICON = describe(
   "icon",
   "svg",
   "image/svg+xml",
-  // A keep, in the accent colour of the light scheme.
+  // A castle keep, in the accent colour of the light scheme.
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#0b5cad"/><path d="M3 13V3h2v2h2V3h2v2h2V3h2v10H9.500v-3h-3v3z" fill="#fff"/></svg>`,
 );
 
-/** Programs that run beside git, each of one file: their texts by path. */
+/** Programs that run beside git, as single files: their texts by path. */
 export const PROGRAMS = { "/-/git-remote-holdfast": remoteHelper, "/-/git-lfs-holdfast": lfsAgent };
 
 /** Answers with a program. */

@@ -1,13 +1,13 @@
 // @ts-check
-// Comfort for those whose browsers run scripts. Every page is whole without it: what only works
-// with it is hidden in the markup, and shown here.
+// Conveniences for browsers that run scripts. Every page is complete without them: elements that
+// need a script are hidden in the markup, and shown here.
 //
-// An element names what it wants in `data-with`; each of these functions gets the elements that
-// name it, when the page is there.
+// An element names a convenience in `data-with`. Once the page is loaded, each function is called
+// with the elements that name it.
 
 /** @type {Record<string, (element: HTMLElement) => void>} */
 const COMFORTS = {
-  /** A button that copies the text, or the value, of the element that `data-from` names. */
+  /** A button that copies the text or the value of the element that `data-from` names. */
   copy(button) {
     button.hidden = false;
     const label = button.textContent;
@@ -27,7 +27,7 @@ const COMFORTS = {
     });
   },
 
-  /** A field that hides the items of a list that do not contain what is typed. */
+  /** A field that hides the items of a list that do not contain the typed text. */
   filter(field) {
     if (!(field instanceof HTMLInputElement)) return;
     field.hidden = false;
@@ -45,7 +45,7 @@ const COMFORTS = {
     });
   },
 
-  /** What a key leads to: a field is focused, anything else is clicked. */
+  /** An element with a keyboard shortcut: the key focuses a field and clicks any other element. */
   key(element) {
     const { key } = element.dataset;
     addEventListener("keydown", (event) => {
@@ -58,7 +58,7 @@ const COMFORTS = {
     });
   },
 
-  /** A form whose answer is shown while its field is typed in: the part that `data-shows` names. */
+  /** A form whose result is updated during typing: the part of the page that `data-shows` names. */
   live(form) {
     const field = form.querySelector("input");
     if (!(form instanceof HTMLFormElement) || field === null) return;
@@ -72,7 +72,7 @@ const COMFORTS = {
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       const id = form.dataset["shows"] ?? "";
       const found = page.getElementById(id);
-      // A later answer may have come first.
+      // A later answer may have arrived first.
       if (answer.ok && found !== null && turn === asked) document.getElementById(id)?.replaceWith(found);
     };
     field.addEventListener("input", () => {
@@ -81,9 +81,10 @@ const COMFORTS = {
     });
   },
 
-  /** Parts of the page, marked `data-renewed`, that are loaded again whenever `data-from` tells of
-   * a push. Where the focus is, nothing is replaced. A page that is not looked at does not
-   * listen. */
+  /**
+   * Parts of the page, marked `data-renewed`, that are loaded again after each push that
+   * `data-from` reports. A part with the focus is not replaced. A hidden page does not listen.
+   */
   pushed(element) {
     const url = new URL(element.dataset["from"] ?? "", location.href);
     /** @type {EventSource | null} */
@@ -93,7 +94,7 @@ const COMFORTS = {
       if (!answer.ok) throw new Error(`the page answered ${answer.status}`);
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       const parts = document.querySelectorAll("[data-renewed]");
-      // What has no commits yet looks different altogether.
+      // A page without commits has a different layout.
       if (parts.length === 0 && page.querySelector("[data-renewed]") !== null) location.reload();
       for (const part of parts) {
         const found = page.getElementById(part.id);
@@ -112,7 +113,7 @@ const COMFORTS = {
         renew().then(
           () => url.searchParams.set("after", lastEventId),
           () => {
-            // The same push is told again.
+            // The same push will be reported again.
             end();
             setTimeout(listen, 2_000);
           },
@@ -123,7 +124,7 @@ const COMFORTS = {
     listen();
   },
 
-  /** What opens below a button closes with Escape, and when something else is clicked. */
+  /** A menu below a button. Escape, or a click elsewhere, closes it. */
   drop(details) {
     if (!(details instanceof HTMLDetailsElement)) return;
     details.addEventListener("toggle", () => {
@@ -139,8 +140,10 @@ const COMFORTS = {
     });
   },
 
-  /** Lines of code that the URL names: `#L10` or `#L10-L20`. A click names a line, a click with
-   * Shift the lines up to there. */
+  /**
+   * Lines of code that the URL names: `#L10` or `#L10-L20`. A click selects a line, a click with
+   * Shift extends the selection.
+   */
   lines(code) {
     const mark = () => {
       for (const old of code.querySelectorAll(".marked")) old.classList.remove("marked");
@@ -175,9 +178,11 @@ const COMFORTS = {
   },
 };
 
-/** The lines that a fragment names; zeros: none.
+/**
+ * Parses the lines that a fragment names; zeros: none.
  * @param {string} hash
- * @returns {[first: number, last: number]} */
+ * @returns {[first: number, last: number]}
+ */
 function namedLines(hash) {
   const [, first, last] = /^#L(\d+)(?:-L?(\d+))?$/.exec(hash) ?? [];
   const from = Number(first ?? 0);

@@ -12,7 +12,7 @@ const WEEKS = 53;
 
 const WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
-/** `/{owner}/{repo}/activity`: when the commits of the last year were written. */
+/** `/{owner}/{repo}/activity`: commits of the last year by time. */
 export async function activityPage(context: PageContext): Promise<Response> {
   const place = context.get("place");
   // Weeks begin on Mondays, as the counts do.

@@ -17,9 +17,11 @@ import type { PageContext } from "../parts/web-env.ts";
 
 const UTF_8 = new TextDecoder();
 
-/** `/{owner}/{repo}/blame/{rev}/{path}`: which commit each line of a file comes from. With
- * `before`, those of the file before the revision. The page has no entity tag: what was not found
- * in time may be found the next time. */
+/**
+ * `/{owner}/{repo}/blame/{rev}/{path}`: the commit that each line of a file comes from. With
+ * `before`, the file before the revision. The page has no entity tag: blame that ran out of time
+ * may get further the next time.
+ */
 export async function blamePage(context: PageContext): Promise<Response> {
   const isBefore = new URL(context.req.url).searchParams.has("before");
   return showPage(context, await readPage(context, isBefore));
@@ -39,7 +41,7 @@ async function readPage(context: PageContext, isBefore: boolean): Promise<Page |
   };
 }
 
-/** What is known is sent at once, what blame finds when it has. */
+/** Sends the known parts of the page at once, and the rows when blame has them. */
 async function* writePage(context: PageContext, page: PathPage, file: ShownFile, isFirst: boolean) {
   const { revision, path } = page;
   const code = file.content === null ? null : visibleText(UTF_8.decode(file.content));
@@ -80,7 +82,7 @@ async function* writeBlame(context: PageContext, commit: string, path: string, c
   }
 }
 
-/** What is above the file: where it is. */
+/** Breadcrumbs and headings above the file. */
 function Head({ context, page, isFirst }: { context: PageContext; page: PathPage; isFirst: boolean }) {
   const place = context.get("place");
   const { revision, choices, path } = page;

@@ -16,7 +16,7 @@ import type { PageContext, PagePlace } from "../parts/web-env.ts";
 
 const MAX_FORM_BYTES = 16 * 1024;
 
-/** A form that is shown again. */
+/** The reason why a form is shown again. */
 interface Refusal {
   readonly status: number;
   readonly reason: string;
