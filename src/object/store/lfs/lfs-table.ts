@@ -36,47 +36,47 @@ CREATE TABLE IF NOT EXISTS lfs_withheld (  -- objects of the parent that no poin
 
 /** A blob that is a pointer file. */
 export interface LfsPointer {
-  /** Its number. */
+  /** Object number of the blob. */
   readonly object: ObjectNumber;
-  /** The object that it names. */
+  /** The LFS object that it names. */
   readonly oid: LfsOid;
   readonly sizeBytes: number;
 }
 
-/** Pointers that are written in one statement: some hundred bytes of JSON each. */
+/** Number of pointers that are written in one statement: some hundred bytes of JSON each. */
 const SLICE_POINTERS = 5_000;
 
-/** What a repository's LFS objects amount to. */
+/** Sums over a repository's LFS objects. */
 interface LfsSums {
   readonly count: number;
   readonly sizeBytes: number;
-  /** Bytes of those that are in R2 objects of this repository. */
+  /** Bytes of the objects that are in R2 objects of this repository. */
   readonly ownBytes: number;
 }
 
-/** The folder of the R2 keys below the repository's id: `<id>/lfs/<oid>-<random>`. */
+/** Folder of the R2 keys below the repository's id: `<id>/lfs/<oid>-<random>`. */
 const FOLDER = "lfs";
 
-/** The prefix of the keys of a repository's LFS objects.
- * @param repository its key */
+/** Prefix of the keys of a repository's LFS objects.
+ * @param repository key of the repository */
 export function lfsPrefix(repository: string): string {
   return `${repository}/${FOLDER}/`;
 }
 
-/** A key for an LFS object. Each upload has its own, so that none can overwrite or remove what
- * another one has written.
- * @param repository its key */
+/** Makes a key for an LFS object. Each upload has its own, so that none can overwrite or remove
+ * another upload's bytes.
+ * @param repository key of the repository */
 export function newLfsKey(repository: string, oid: LfsOid): string {
   return lfsKey(repository, oid, crypto.randomUUID().slice(0, 8));
 }
 
-/** The key of one upload of an LFS object.
- * @param upload what distinguishes it */
+/** Makes the key of one upload of an LFS object.
+ * @param upload distinguishes the uploads */
 export function lfsKey(repository: string, oid: LfsOid, upload: string): string {
   return `${lfsPrefix(repository)}${oid}-${upload}`;
 }
 
-/** SQL: whether a pointer's object is not there. */
+/** SQL: whether a pointer's object is missing. */
 const IS_MISSING = "NOT EXISTS (SELECT 1 FROM lfs_objects WHERE lfs_objects.oid = lfs_pointers.oid)";
 
 /** SQL: whether no pointer names an object. */
@@ -84,37 +84,37 @@ const IS_UNNAMED = "NOT EXISTS (SELECT 1 FROM lfs_pointers WHERE lfs_pointers.oi
 
 const COLUMNS = "oid, size AS sizeBytes, key";
 
-/** The LFS objects of a repository, and which blobs name them: tables `lfs_objects`,
- * `lfs_pointers`, `lfs_scan` and `lfs_withheld`. What writes must run in a transaction. */
+/** The LFS objects of a repository, and the blobs that name them: tables `lfs_objects`,
+ * `lfs_pointers`, `lfs_scan` and `lfs_withheld`. Writing methods must run in a transaction. */
 export class LfsTable {
   readonly #sql: Sql;
-  /** Null: not read yet, or it may differ from what is stored. */
+  /** Cached sums; null: not read yet, or possibly outdated. */
   #sums: (LfsSums & { readonly own: string }) | null = null;
 
   constructor(sql: Sql) {
     this.#sql = sql;
   }
 
-  /** Makes the tables of a fork, if they are missing, without the row of `lfs_scan`. */
+  /** Creates the tables of a fork, if they are missing, without the row of `lfs_scan`. */
   createOfFork(): void {
     this.#sql.exec(TABLES);
     this.#sql.exec(WITHHELD);
   }
 
-  /** Makes the tables, if they are missing.
-   * @param lastNumber the highest number of an object whose pointers nobody has noted */
+  /** Creates the tables, if they are missing.
+   * @param lastNumber highest number of an object that was not checked for pointers */
   begin(lastNumber: ObjectNumber): void {
     if (this.#exists) return;
     this.#sql.exec(TABLES);
     this.#sql.exec("INSERT INTO lfs_scan (id, unread) VALUES (1, ?)", lastNumber);
   }
 
-  /** Forgets what is in memory: it may differ from what is stored. */
+  /** Clears the cache, which may differ from the tables. */
   forget(): void {
     this.#sums = null;
   }
 
-  /** Those of some objects that are there, by id. */
+  /** Finds the stored ones among some objects, by id. */
   findMany(oids: readonly LfsOid[]): Map<LfsOid, StoredLfsObject> {
     if (oids.length === 0 || !this.#exists) return new Map();
     const query = `SELECT ${COLUMNS} FROM lfs_objects WHERE oid IN (SELECT value FROM json_each(?))`;
@@ -122,21 +122,21 @@ export class LfsTable {
     return new Map(rows.map((row: StoredLfsObject) => [row.oid, row]));
   }
 
-  /** One object; null: it is not there. */
+  /** Finds an object; null: it is not stored. */
   find(oid: LfsOid): StoredLfsObject | null {
     return this.findMany([oid]).get(oid) ?? null;
   }
 
-  /** Some of the objects, by id.
-   * @param after only those with higher ids; "": from the first on */
+  /** Lists some of the objects, by id.
+   * @param after only objects with higher ids; "": from the first on */
   page(after: LfsOid, limit: number): StoredLfsObject[] {
     if (!this.#exists) return [];
     const query = `SELECT ${COLUMNS} FROM lfs_objects WHERE oid > ? ORDER BY oid LIMIT ?`;
     return this.#sql.exec<Record<keyof StoredLfsObject, never>>(query, after, limit).toArray();
   }
 
-  /** Some of the objects that pointer files name and that are not there, by id.
-   * @param after only those with higher ids; "": from the first on */
+  /** Lists some of the missing objects that pointer files name, by id.
+   * @param after only objects with higher ids; "": from the first on */
   missing(after: LfsOid, limit: number): Omit<StoredLfsObject, "key">[] {
     if (!this.#exists) return [];
     const query = `SELECT oid, max(size) AS sizeBytes FROM lfs_pointers WHERE oid > ? AND ${IS_MISSING}
@@ -144,14 +144,14 @@ export class LfsTable {
     return this.#sql.exec<{ oid: string; sizeBytes: number }>(query, after, limit).toArray();
   }
 
-  /** How many objects pointer files name that are not there. Reads a row for each pointer file. */
+  /** Counts the missing objects that pointer files name. Reads a row for each pointer file. */
   countMissing(): number {
     if (!this.#exists) return 0;
     const query = `SELECT count(DISTINCT oid) AS count FROM lfs_pointers WHERE ${IS_MISSING}`;
     return this.#sql.exec<{ count: number }>(query).one().count;
   }
 
-  /** How many objects there are, and their bytes. Read once. */
+  /** Counts the objects and their bytes, and caches the result. */
   sums(): LfsSums {
     if (!this.#exists) return { count: 0, sizeBytes: 0, ownBytes: 0 };
     if (this.#sums !== null) return this.#sums;
@@ -169,7 +169,7 @@ export class LfsTable {
     return oid !== undefined && this.find(oid)?.key === key;
   }
 
-  /** The R2 objects of all, and of those that are withheld. */
+  /** Lists the R2 objects of all objects, including withheld ones. */
   keys(): string[] {
     if (!this.#exists) return [];
     const withheld = this.#hasWithheld ? " UNION SELECT key FROM lfs_withheld" : "";
@@ -177,7 +177,7 @@ export class LfsTable {
     return rows.map(({ key }) => key);
   }
 
-  /** Enters an object that is not there. The tables must exist. */
+  /** Stores an object that is not stored yet. The tables must exist. */
   add({ oid, sizeBytes, key }: StoredLfsObject, nowMs: number): void {
     const insert = "INSERT INTO lfs_objects (oid, size, key, wanted_ms) VALUES (?, ?, ?, ?)";
     this.#sql.exec(insert, oid, sizeBytes, key, nowMs);
@@ -187,7 +187,7 @@ export class LfsTable {
     this.#sums = { ...sums, count: sums.count + 1, sizeBytes: sums.sizeBytes + sizeBytes, ownBytes };
   }
 
-  /** Notes pointer files. The tables must exist. */
+  /** Stores pointer files. The tables must exist. */
   addPointers(pointers: readonly LfsPointer[]): void {
     for (let from = 0; from < pointers.length; from += SLICE_POINTERS) {
       const rows = pointers
@@ -201,7 +201,7 @@ export class LfsTable {
     }
   }
 
-  /** The pointer files among some blobs. */
+  /** Finds the pointer files among some blobs. */
   pointersAmong(objects: NumberSet): LfsPointer[] {
     if (!this.#exists) return [];
     const query = "SELECT object, oid, size AS sizeBytes FROM lfs_pointers";
@@ -209,8 +209,8 @@ export class LfsTable {
     return rows.filter(({ object }) => objects.has(object));
   }
 
-  /** The objects that some blobs are pointers to, by blob; without blobs that are no pointer files,
-   * as far as is known. */
+  /** Finds the objects that some blobs are pointers to, by blob. Blobs that are not known to be
+   * pointer files are left out. */
   namedByEach(blobs: readonly ObjectNumber[]): Map<ObjectNumber, NamedLfsObject> {
     if (!this.#exists) return new Map();
     const query = `SELECT lfs_pointers.object, lfs_pointers.oid, lfs_objects.key,
@@ -221,24 +221,23 @@ export class LfsTable {
     return new Map(rows.map(({ object, ...named }: NamedLfsObject & { object: ObjectNumber }) => [object, named]));
   }
 
-  /** The object that a blob is a pointer to. Null: the blob is no pointer file, as far as is
-   * known. */
+  /** Finds the object that a blob points to. Null: the blob is not known to be a pointer file. */
   namedBy(blob: ObjectNumber): NamedLfsObject | null {
     return this.namedByEach([blob]).get(blob) ?? null;
   }
 
-  /** Up to which number objects may be pointer files that were not noted; 0: all are noted. */
+  /** Highest number of an object that was not checked for pointers; 0: all were checked. */
   unread(): ObjectNumber {
     if (!this.#exists) return 0;
     return this.#sql.exec<{ unread: number }>("SELECT unread FROM lfs_scan").toArray()[0]?.unread ?? 0;
   }
 
-  /** Sets it. */
+  /** Sets the number that `unread` returns. */
   setUnread(number: ObjectNumber): void {
     this.#sql.exec("UPDATE lfs_scan SET unread = ?", number);
   }
 
-  /** Forgets all pointer files but some blobs. */
+  /** Removes the rows of all pointer files except some blobs. */
   keepPointers(objects: NumberSet): void {
     if (!this.#exists) return;
     const all = this.#sql.exec<{ object: number }>("SELECT object FROM lfs_pointers").toArray();
@@ -249,8 +248,7 @@ export class LfsTable {
     }
   }
 
-  /** Makes the repository, a new fork, have only the objects that its pointer files name. The
-   * others are withheld. */
+  /** Withholds the objects that no pointer file of the repository, a new fork, names. */
   withholdUnnamed(): void {
     this.#sums = null;
     this.#sql.exec(`INSERT OR IGNORE INTO lfs_withheld (oid, size, key) SELECT oid, size, key FROM lfs_objects
@@ -263,14 +261,14 @@ export class LfsTable {
     return this.#hasWithheld && this.#sql.exec("SELECT 1 FROM lfs_withheld LIMIT 1").toArray().length > 0;
   }
 
-  /** Gives the repository those of some objects that are withheld.
-   * @param oids that pointer files of the parent name, which came with the fork */
+  /** Releases those of some objects that are withheld.
+   * @param oids named by pointer files of the parent, which came with the fork */
   release(oids: readonly LfsOid[], nowMs: number): void {
     if (oids.length === 0 || !this.#hasWithheld) return;
     this.#sums = null;
     const named = "oid IN (SELECT value FROM json_each(?))";
     const list = JSON.stringify(oids);
-    // One that was sent to the fork meanwhile stays.
+    // Keeps an object that was sent to the fork meanwhile.
     this.#sql.exec(
       `INSERT OR IGNORE INTO lfs_objects (oid, size, key, wanted_ms)
         SELECT oid, size, key, ? FROM lfs_withheld WHERE ${named}`,
@@ -280,7 +278,7 @@ export class LfsTable {
     this.#sql.exec(`DELETE FROM lfs_withheld WHERE ${named}`, list);
   }
 
-  /** Forgets the objects that are withheld.
+  /** Removes the rows of the withheld objects.
    * @returns their R2 objects */
   dropWithheld(): string[] {
     if (!this.#hasWithheld) return [];
@@ -288,15 +286,15 @@ export class LfsTable {
     return rows.map(({ key }) => key);
   }
 
-  /** Some of the objects that no pointer file names.
-   * @param wantedBeforeMs only those that were last wanted before this time */
+  /** Lists some of the objects that no pointer file names.
+   * @param wantedBeforeMs only objects that were last wanted before this time */
   unnamed(wantedBeforeMs: number, limit: number): StoredLfsObject[] {
     if (!this.#exists) return [];
     const query = `SELECT ${COLUMNS} FROM lfs_objects WHERE wanted_ms < ? AND ${IS_UNNAMED} LIMIT ?`;
     return this.#sql.exec<Record<keyof StoredLfsObject, never>>(query, wantedBeforeMs, limit).toArray();
   }
 
-  /** Notes that a client has objects to send that are there.
+  /** Records that a client wanted to send objects that are already stored.
    * @param beforeMs only if they were last wanted before this time */
   renew(oids: readonly LfsOid[], nowMs: number, beforeMs: number): void {
     if (oids.length === 0 || !this.#exists) return;

@@ -25,13 +25,13 @@ CREATE TABLE IF NOT EXISTS lfs_parts (
 ) WITHOUT ROWID;
 `;
 
-/** A part that is there. */
+/** A stored part. */
 interface StoredLfsPart {
   readonly part: number;
   readonly sizeBytes: number;
   /** SHA-256, hex. */
   readonly checksum: string;
-  /** The bucket's. */
+  /** The bucket's tag. */
   readonly tag: string;
 }
 
@@ -39,8 +39,8 @@ const UPLOAD = `id, oid, size AS sizeBytes, part_size AS partBytes, key, write_i
   stored AS storedBytes, joined AS isJoined`;
 const PART = "part, size AS sizeBytes, checksum, tag";
 
-/** Uploads of LFS objects in parts: tables `lfs_uploads` and `lfs_parts`. What writes must run in a
- * transaction. */
+/** Uploads of LFS objects in parts: tables `lfs_uploads` and `lfs_parts`. Writing methods must run
+ * in a transaction. */
 export class LfsUploadTable {
   readonly #sql: Sql;
 
@@ -48,7 +48,7 @@ export class LfsUploadTable {
     this.#sql = sql;
   }
 
-  /** Enters an upload without parts. */
+  /** Stores an upload without parts. */
   begin(upload: Omit<StoredLfsUpload, "storedBytes" | "isJoined">): void {
     const { id, oid, sizeBytes, partBytes, key, write, endsMs } = upload;
     this.#sql.exec(TABLES);
@@ -65,17 +65,17 @@ export class LfsUploadTable {
     );
   }
 
-  /** One upload; null: there is none, or no longer. */
+  /** Finds an upload; null: it does not exist (any more). */
   find(id: string): StoredLfsUpload | null {
     return this.#select("WHERE id = ?", id);
   }
 
-  /** The upload whose parts become an R2 object; null: none that exists. */
+  /** Finds the upload whose parts form an R2 object; null: there is none. */
   findKey(key: string): StoredLfsUpload | null {
     return this.#select("WHERE key = ?", key);
   }
 
-  /** How many uploads there are. */
+  /** Counts the uploads. */
   count(): number {
     if (!this.#exists) return 0;
     return this.#sql.exec<{ count: number }>("SELECT count(*) AS count FROM lfs_uploads").one().count;
@@ -87,19 +87,19 @@ export class LfsUploadTable {
     return this.#sql.exec<{ bytes: number }>("SELECT ifnull(sum(stored), 0) AS bytes FROM lfs_uploads").one().bytes;
   }
 
-  /** One of the stored parts; null: it has not come. */
+  /** Finds a stored part; null: it has not arrived. */
   findPart(id: string, part: number): StoredLfsPart | null {
     const query = `SELECT ${PART} FROM lfs_parts WHERE upload = ? AND part = ?`;
     return this.#sql.exec<Record<keyof StoredLfsPart, never>>(query, id, part).toArray()[0] ?? null;
   }
 
-  /** The stored parts of an upload that exists, by number. */
+  /** Lists the stored parts of an upload that exists, by number. */
   parts(id: string): StoredLfsPart[] {
     const query = `SELECT ${PART} FROM lfs_parts WHERE upload = ? ORDER BY part`;
     return this.#sql.exec<Record<keyof StoredLfsPart, never>>(query, id).toArray();
   }
 
-  /** Enters a part, in place of one of the same number. */
+  /** Stores a part, replacing one of the same number. */
   putPart(id: string, { part, sizeBytes, checksum, tag }: StoredLfsPart): void {
     const addedBytes = sizeBytes - (this.findPart(id, part)?.sizeBytes ?? 0);
     this.#sql.exec(
@@ -113,12 +113,12 @@ export class LfsUploadTable {
     this.#sql.exec("UPDATE lfs_uploads SET stored = stored + ? WHERE id = ?", addedBytes, id);
   }
 
-  /** Sets when an upload ends. */
+  /** Sets the end of an upload. */
   renew(id: string, endsMs: number): void {
     this.#sql.exec("UPDATE lfs_uploads SET ends_ms = ? WHERE id = ?", endsMs, id);
   }
 
-  /** Notes that the parts have become the R2 object. */
+  /** Records that the parts were joined to the R2 object. */
   join(id: string): void {
     this.#sql.exec("UPDATE lfs_uploads SET joined = 1 WHERE id = ?", id);
   }

@@ -16,7 +16,8 @@ CREATE TABLE IF NOT EXISTS lfs_locks (
 
 const COLUMNS = "path, id, ref, owner, owner_name AS ownerName, locked_ms AS lockedMs";
 
-/** The locks of a repository's files: table `lfs_locks`. What writes must run in a transaction. */
+/** The locks of a repository's files: table `lfs_locks`. Writing methods must run in a
+ * transaction. */
 export class LockTable {
   readonly #sql: Sql;
 
@@ -24,23 +25,23 @@ export class LockTable {
     this.#sql = sql;
   }
 
-  /** The lock of a file; null: it is not locked. */
+  /** Finds the lock of a file; null: it is not locked. */
   at(path: string): LfsLock | null {
     return this.#select("WHERE path = ?", path)[0] ?? null;
   }
 
-  /** A lock by its id; null: there is none. */
+  /** Finds a lock by its id; null: there is none. */
   find(id: string): LfsLock | null {
     return this.#select("WHERE id = ?", id)[0] ?? null;
   }
 
-  /** Some of the locks, by path.
-   * @param after only those of later paths; "": from the first on */
+  /** Lists some of the locks, by path.
+   * @param after only locks of later paths; "": from the first on */
   page(after: string, limit: number): LfsLock[] {
     return this.#select("WHERE path > ? ORDER BY path LIMIT ?", after, limit);
   }
 
-  /** How many locks there are. */
+  /** Counts the locks. */
   count(): number {
     if (!this.#exists) return 0;
     return this.#sql.exec<{ count: number }>("SELECT count(*) AS count FROM lfs_locks").one().count;
