@@ -4,10 +4,11 @@ import { BLOB_MAX_BYTES, type Sql } from "../sql/sql.ts";
 /** One ref of a push: its name (byte string), old and new value in hex, null: absent. */
 export type PushedRef = readonly [name: string, old: string | null, new: string | null];
 
-/** What a push did. */
+/** A push to record. */
 export interface NewPush {
   readonly timeMs: number;
-  /** Who pushed, as a byte string; null: unknown. @see nameOf */
+  /** The name of the pusher, byte string; null: unknown.
+   * @see nameOf */
   readonly who: string | null;
   /** The refs that moved. */
   readonly refs: readonly PushedRef[];
@@ -26,7 +27,7 @@ export interface Push extends NewPush {
 
 /** Sums over all pushes, including dropped ones. */
 interface PushSums {
-  /** Bytes of the packs that brought objects. */
+  /** Bytes of all packs that contained new objects. */
   readonly totalBytes: number;
   /** Bytes of the refs. */
   readonly logBytes: number;
@@ -39,17 +40,17 @@ interface PushPage {
   readonly next: number | null;
 }
 
-/** Refs per push on a page: one push may have moved 150,000. */
+/** Limit of the refs per push on a page: one push may have moved 150,000. */
 export const MAX_LISTED_REFS = 100;
 
 /** Pushes that one page examines. */
 const MAX_SEARCHED = 10_000;
 
-/** Characters of JSON in one value: in UTF-8 each takes at most two bytes, and a value has
+/** Characters of JSON in one value: in UTF-8 each takes at most two bytes, and a value has up to
  * `BLOB_MAX_BYTES`. */
 const PART_CHARS = BLOB_MAX_BYTES / 2;
 
-/** Share of the log that is kept when it is too long, so that not every push must shorten it. */
+/** Fraction of the log that is kept when it is too long, so that not every push must shorten it. */
 const KEPT_SHARE = 7 / 8;
 
 const MOVED = `SELECT value FROM json_each(pushes.refs)
@@ -66,7 +67,7 @@ const LISTED = `SELECT id, time_ms AS timeMs, who, pack_bytes AS packBytes, obje
 /** A push as it is listed. */
 type ListedRow = Omit<Push, "refs"> & { refs: string } & Record<string, string | number | null>;
 
-/** Stored bytes of a push's refs, which SQLite knows from the rows' headers. */
+/** Stored bytes of a push's refs, which SQLite reads from the rows' headers. */
 const BYTES = `octet_length(refs) + (SELECT ifnull(sum(octet_length(refs)), 0) FROM pushed_refs WHERE push = pushes.id)`;
 
 /** The repository's reflog: tables `pushes` and `pushed_refs`. */
@@ -82,14 +83,15 @@ export class PushLog {
     return this.appendAll([push], maxBytes)[0]!;
   }
 
-  /** The id that the next recorded push gets. Reads one row. */
+  /** Id of the next recorded push. Reads one row. */
   nextId(): number {
     return this.#sql.exec<{ id: number }>("SELECT ifnull(max(id), 0) + 1 AS id FROM pushes").one().id;
   }
 
   /** Records pushes, at least one, and drops the oldest when the log becomes too long; must run in
    * a transaction.
-   * @param maxBytes for the refs of all pushes; the newest push is kept even if it alone exceeds it
+   * @param maxBytes limit for the refs of all pushes; the newest push is kept even if it alone
+   *   exceeds it
    * @returns their ids, which count up from 1 */
   appendAll(pushes: readonly NewPush[], maxBytes: number): number[] {
     let sums = this.#newest();
@@ -103,8 +105,9 @@ export class PushLog {
     return ids;
   }
 
-  /** @param before sums over all earlier pushes
-   * @returns the sums with this one, and its id */
+  /** Inserts a push.
+   * @param before sums over all earlier pushes
+   * @returns the sums including this one, and its id */
   #insert(push: NewPush, before: PushSums): PushSums & { id: number } {
     const [first, ...more] = inParts(push.refs);
     const totalBytes = before.totalBytes + (push.objects > 0 ? push.packBytes : 0);
@@ -128,14 +131,14 @@ export class PushLog {
     return { id, totalBytes, logBytes: more.length === 0 ? logBytes : this.#newest().logBytes };
   }
 
-  /** Bytes of all packs that brought objects: how much the repository has grown. Reads one row. */
+  /** Bytes of all packs that contained new objects: the growth of the repository. Reads one row. */
   totalBytes(): number {
     return this.#newest().totalBytes;
   }
 
   /** Bytes of the refs of all pushes in the log. Reads two rows. */
   sizeBytes(): number {
-    // After a downgrade, the older release has counted nothing.
+    // At least 0: after a downgrade, the older release has not counted the bytes.
     return Math.max(0, this.#newest().logBytes - this.#forgottenBytes());
   }
 
@@ -145,16 +148,15 @@ export class PushLog {
     return this.#sql.exec<{ timeMs: number }>(query).toArray()[0]?.timeMs ?? null;
   }
 
-  /** Time of the newest push that was dropped for lack of space; null: none that would not have
-   * expired by now. */
+  /** Time of the newest push that was dropped for lack of space; null: there is none that would not
+   * have expired by now. */
   forgottenMs(): number | null {
     const query = "SELECT before_ms AS timeMs FROM pushes ORDER BY id LIMIT 1";
     return this.#sql.exec<{ timeMs: number | null }>(query).toArray()[0]?.timeMs ?? null;
   }
 
-  /** Sums over the pushes after a time: how many objects they brought, and the packed ids from and
-   * to which they moved refs. Nothing is known of pushes that were dropped early
-   * (`forgottenMs`). */
+  /** Sums over the pushes after a time: the number of their objects, and the packed ids from and to
+   * which they moved refs. Does not cover pushes that were dropped early (`forgottenMs`). */
   since(timeMs: number): { objects: number; oids: Uint8Array } {
     const { objects } = this.#sql
       .exec<{ objects: number }>("SELECT ifnull(sum(objects), 0) AS objects FROM pushes WHERE time_ms > ?", timeMs)
@@ -164,7 +166,7 @@ export class PushLog {
         UNION ALL SELECT pushed_refs.refs FROM pushed_refs JOIN pushes ON pushes.id = push WHERE time_ms > ?1`,
       timeMs,
     );
-    // Part by part, since all names at once would exceed the memory.
+    // Parses part by part, since all names at once would exceed the memory.
     const oids = Array.from(parts, ({ refs }) => {
       const hex = (JSON.parse(refs) as PushedRef[]).map(([, from, to]) => (from ?? "") + (to ?? ""));
       return Uint8Array.fromHex(hex.join(""));
@@ -180,7 +182,7 @@ export class PushLog {
 
   /** Drops the oldest pushes, those before a time, but never the newest, whose row has the sums.
    * @param most maximum number at once
-   * @returns how many were dropped */
+   * @returns number of dropped pushes */
   removeBefore(timeMs: number, most: number): number {
     const removed = this.#sql.exec(
       `DELETE FROM pushes WHERE id IN (SELECT id FROM pushes WHERE id < (SELECT max(id) FROM pushes) ORDER BY id LIMIT ?)
@@ -193,10 +195,11 @@ export class PushLog {
     return length;
   }
 
-  /** Newest pushes first. One page examines at most `MAX_SEARCHED` pushes, and so may be empty.
+  /** Lists pushes, newest first. One page examines at most `MAX_SEARCHED` pushes, and so may be
+   * empty.
    * @param before only pushes with a lower id; null: from the newest
    * @param names only pushes that moved one of these refs, and only these of their refs; null:
-   * all */
+   *   all */
   page(before: number | null, limit: number, names: readonly string[] | null = null): PushPage {
     const { first, last } = this.#sql
       .exec<{ first: number; last: number }>(
@@ -214,8 +217,8 @@ export class PushLog {
     return { pushes, next: next > first ? next : null };
   }
 
-  /** The next pushes after one, the oldest first.
-   * @param after its id; 0: from the oldest that is kept */
+  /** Lists the pushes after another one, oldest first.
+   * @param after id of that push; 0: from the oldest kept push */
   after(after: number, limit: number): Push[] {
     const query = `${LISTED} ORDER BY id LIMIT ?4`;
     return this.#sql
@@ -224,9 +227,9 @@ export class PushLog {
       .map(toPush);
   }
 
-  /** Some refs of a push, in their order.
-   * @param from how many precede them
-   * @returns none if the push is not there, or has no more */
+  /** Lists some refs of a push, in their order.
+   * @param from number of refs to skip
+   * @returns an empty list if the push is unknown, or has no more refs */
   refs(id: number, from: number): PushedRef[] {
     const query = `SELECT (SELECT json_group_array(json(value)) FROM
       (SELECT value FROM (${MOVED}) LIMIT ${MAX_LISTED_REFS} OFFSET ?2)) AS refs FROM pushes WHERE id = ?1`;
@@ -234,14 +237,13 @@ export class PushLog {
     return row === undefined ? [] : (JSON.parse(row.refs) as PushedRef[]);
   }
 
-  /** The ids of the oldest push that is kept, and of the newest; 0: there is none. */
+  /** Ids of the oldest kept push and of the newest; 0: there is none. */
   ends(): { oldest: number; newest: number } {
     const query = "SELECT ifnull(min(id), 0) AS oldest, ifnull(max(id), 0) AS newest FROM pushes";
     return this.#sql.exec<{ oldest: number; newest: number }>(query).one();
   }
 
-  /** The id of the newest push before a time; 0: none is known. Reads a row for each that came
-   * after it. */
+  /** Id of the newest push before a time; 0: none is known. Reads a row for each later push. */
   newestBefore(timeMs: number): number {
     const query = "SELECT id FROM pushes WHERE time_ms < ? ORDER BY id DESC LIMIT 1";
     return this.#sql.exec<{ id: number }>(query, timeMs).toArray()[0]?.id ?? 0;

@@ -2,8 +2,8 @@ import { checkLimit, MAX_REF_DIRECTORIES_BYTES, REF_DIRECTORY_BYTES } from "../.
 import { equalOids, type Oid, toHex } from "../../../base/format/oid.ts";
 import { BLOB_MAX_BYTES, type Sql } from "../sql/sql.ts";
 
-/** The outcome of an update: done; stale, as the ref had another value than expected (`actual`,
- * null: absent); or in conflict with another ref, since a name cannot be a directory as well. */
+/** The outcome of an update: done; stale, if the ref had another value than expected (`actual`,
+ * null: absent); or in conflict with another ref, since a name cannot also be a directory. */
 export type RefOutcome =
   | { readonly kind: "ok" }
   | { readonly kind: "stale"; readonly actual: Oid | null }
@@ -12,17 +12,17 @@ export type RefOutcome =
 /** Characters of JSON per statement: in UTF-8 each takes at most two bytes. */
 const STATEMENT_CHARS = BLOB_MAX_BYTES / 2;
 
-/** Directories that are looked for at a time. */
+/** Directories that are looked up at a time. */
 const DIRECTORIES_PER_LOOK = 5_000;
 
-/** For each name: its id, and whether there are refs below it, as in a directory. */
+/** Selects the id of each name, and whether there are refs below it, as in a directory. */
 const LOAD = `SELECT wanted.value, hex(oid),
     EXISTS (SELECT 1 FROM refs AS child WHERE child.name >= wanted.value || '/' AND child.name < wanted.value || '0')
   FROM json_each(?) AS wanted LEFT JOIN refs ON refs.name = wanted.value AND oid IS NOT NULL`;
 
 const BELOW = "SELECT name FROM refs WHERE name >= ? || '/' AND name < ? || '0' LIMIT 1";
 
-/** Those of some names that are refs. */
+/** Selects the names that are refs. */
 const EXISTING = `SELECT wanted.value FROM json_each(?) AS wanted
   WHERE EXISTS (SELECT 1 FROM refs WHERE name = wanted.value AND oid IS NOT NULL)`;
 
@@ -31,18 +31,18 @@ const PUT = `INSERT OR REPLACE INTO refs (name, oid, peeled)
 
 const DELETE = "DELETE FROM refs WHERE name IN (SELECT value FROM json_each(?))";
 
-/** Changes of many refs in sequence, so that later ones see the earlier. 150,000 take one statement
- * for each megabyte of their names. From `RefStore.change` to `write` they must run in one
- * transaction, and each ref is changed once. */
+/** Changes of many refs in sequence, so that later ones see the earlier. 150,000 changes take one
+ * statement for each megabyte of their names. From `RefStore.change` to `write` they must run in
+ * one transaction, and each ref is changed once. */
 export class RefChanges {
   readonly #sql: Sql;
-  /** The values of the named refs, including the changes so far. */
+  /** Values of the named refs, including the changes so far. */
   readonly #values = new Map<string, Oid | null>();
-  /** Names below which there were refs. */
+  /** Names below which there were refs before the changes. */
   readonly #directories = new Set<string>();
-  /** Each directory of a name created here, with that name. */
+  /** Directories of the names created here, each with its name. */
   readonly #created = new Map<string, string>();
-  /** Directories of the named refs that are refs in the table; null: not looked for. */
+  /** Directories of the named refs that are refs in the table; null: not looked up yet. */
   #refDirectories: ReadonlySet<string> | null = null;
   #puts: string[] = [];
   #deletions: string[] = [];
@@ -52,7 +52,7 @@ export class RefChanges {
   constructor(sql: Sql, names: readonly string[]) {
     this.#sql = sql;
     checkDirectories(names);
-    // Without any refs there can be no conflict.
+    // Skips the lookup, because without any refs there is no conflict.
     if (sql.exec("SELECT 1 FROM refs WHERE oid IS NOT NULL LIMIT 1").toArray().length === 0) return;
     for (const json of inStatements(names.map((name) => JSON.stringify(name)))) {
       for (const [name, oid, isDirectory] of this.#sql.exec(LOAD, json).raw()) {
@@ -62,7 +62,7 @@ export class RefChanges {
     }
   }
 
-  /** The value of one of the refs; null: it does not exist. */
+  /** Finds the value of one of the refs; null: it does not exist. */
   get(name: string): Oid | null {
     return this.#values.get(name) ?? null;
   }
@@ -70,7 +70,7 @@ export class RefChanges {
   /** Creates, moves or deletes a ref if it has the expected value.
    * @param expected null: absent
    * @param oid the new value; null: delete
-   * @param peeled the object that an annotated tag finally points to, null for other refs */
+   * @param peeled object at the end of an annotated tag's chain; null for other refs */
   compareAndSwap(name: string, expected: Oid | null, oid: Oid | null, peeled: Oid | null): RefOutcome {
     const actual = this.get(name);
     const isExpected = actual === null || expected === null ? actual === expected : equalOids(actual, expected);
@@ -89,14 +89,14 @@ export class RefChanges {
 
   /** Writes the changes. */
   write(): void {
-    // Deletions first: later creations may depend on the names that they free.
+    // Deletes first, because later creations may depend on the freed names.
     for (const json of inStatements(this.#deletions)) this.#sql.exec(DELETE, json);
     for (const json of inStatements(this.#puts)) this.#sql.exec(PUT, json);
     this.#deletions = [];
     this.#puts = [];
   }
 
-  /** A ref that conflicts with this name: one of its directories, or one below it. */
+  /** Finds a ref that conflicts with this name: one of its directories, or one below it. */
   #findConflict(name: string): string | null {
     const child = this.#created.get(name) ?? (this.#directories.has(name) ? this.#readBelow(name) : null);
     return child ?? directoriesOf(name).find((directory) => this.#isRef(directory)) ?? null;
@@ -114,7 +114,7 @@ export class RefChanges {
     return this.#refDirectories.has(name);
   }
 
-  /** Looks for many at once: many refs may have as many directories. */
+  /** Looks up all directories at once, because many refs may have as many directories. */
   #findRefDirectories(): ReadonlySet<string> {
     const found = new Set<string>();
     const directories = new Set<string>();
@@ -133,7 +133,8 @@ export class RefChanges {
   }
 }
 
-/** @throws GitError "too-large" when the directories of these names are too many, or too long */
+/** Checks the directories of names.
+ * @throws GitError "too-large" when there are too many, or they are too long */
 function checkDirectories(names: readonly string[]): void {
   let bytes = 0;
   for (const name of names) {
@@ -144,7 +145,7 @@ function checkDirectories(names: readonly string[]): void {
   checkLimit(what, MAX_REF_DIRECTORIES_BYTES, bytes, "push fewer refs at once, or give them fewer levels");
 }
 
-/** The directories of a name: `refs`, `refs/heads`, … */
+/** Lists the directories of a name: `refs`, `refs/heads`, … */
 function directoriesOf(name: string): string[] {
   const directories: string[] = [];
   for (let slash = name.indexOf("/"); slash >= 0; slash = name.indexOf("/", slash + 1))
@@ -152,7 +153,7 @@ function directoriesOf(name: string): string[] {
   return directories;
 }
 
-/** JSON arrays of values, each short enough for one statement. */
+/** Makes JSON arrays of values, each short enough for one statement. */
 function* inStatements(values: readonly string[]): Generator<string> {
   for (let start = 0; start < values.length;) {
     let end = start;

@@ -44,20 +44,20 @@ export class RefStore {
     return this.#list([""]);
   }
 
-  /** Bytes of all refs: their names, and `REF_ROW_BYTES` each. Reads a row for each. */
+  /** Bytes of all refs: their names, and `REF_ROW_BYTES` each. Reads a row per ref. */
   sizeBytes(): number {
     const query = `SELECT ifnull(sum(length(name) + ${REF_ROW_BYTES}), 0) AS bytes FROM refs WHERE oid IS NOT NULL`;
     return this.#sql.exec<{ bytes: number }>(query).one().bytes;
   }
 
-  /** The refs whose names begin with one of the prefixes, each once. */
+  /** Lists the refs whose names begin with one of the prefixes, each once. */
   withPrefixes(prefixes: readonly string[]): RefColumns {
     const separate = withoutCovered(prefixes);
     return separate.length > RANGE_PREFIXES ? filterByPrefix(this.all(), separate) : this.#list(separate);
   }
 
-  /** A page of the refs whose names begin with a prefix, sorted by name.
-   * @param after the last name of the previous page; null: from the beginning */
+  /** Lists a page of the refs whose names begin with a prefix, sorted by name.
+   * @param after last name of the previous page; null: from the beginning */
   page(prefix: string, after: string | null, limit: number): Ref[] {
     const query =
       "SELECT name, oid, peeled FROM refs WHERE name > ? AND name < ? AND oid IS NOT NULL ORDER BY name LIMIT ?";
@@ -68,7 +68,7 @@ export class RefStore {
       .map(toRef);
   }
 
-  /** One ref; null: there is none of that name, or it is symbolic. */
+  /** Finds a ref; null: there is none of that name, or it is symbolic. */
   get(name: string): Ref | null {
     const [row] = this.#sql
       .exec<RefRow>("SELECT name, oid, peeled FROM refs WHERE name = ? AND oid IS NOT NULL", name)
@@ -77,7 +77,7 @@ export class RefStore {
   }
 
   /** Begins to change refs; must run in a transaction, and end with `write`.
-   * @param names of all refs to be changed */
+   * @param names names of all refs to be changed */
   change(names: readonly string[]): RefChanges {
     return new RefChanges(this.#sql, names);
   }
@@ -94,7 +94,8 @@ export class RefStore {
     this.#sql.exec("INSERT OR REPLACE INTO refs (name, symref) VALUES ('HEAD', ?)", target);
   }
 
-  /** @param prefixes ascending, none a prefix of another */
+  /** Lists refs by prefix.
+   * @param prefixes ascending, none a prefix of another */
   #list(prefixes: readonly string[]): RefColumns {
     const names: string[] = [];
     const oids: Uint8Array[] = [];
@@ -122,7 +123,7 @@ function toRef({ name, oid, peeled }: RefRow): Ref {
   return { name, oid: new Uint8Array(oid), peeled: peeled === null ? null : new Uint8Array(peeled) };
 }
 
-/** The prefixes, ascending, without those that another one covers. */
+/** Sorts the prefixes, and drops those that another one covers. */
 function withoutCovered(prefixes: readonly string[]): string[] {
   const separate: string[] = [];
   for (const prefix of prefixes.toSorted(compareByteStrings)) {
@@ -132,7 +133,8 @@ function withoutCovered(prefixes: readonly string[]): string[] {
   return separate;
 }
 
-/** @param prefixes from `withoutCovered`: both lists ascend, so one merging pass suffices */
+/** Selects refs by prefix.
+ * @param prefixes from `withoutCovered`: both lists ascend, so one merging pass suffices */
 function filterByPrefix(refs: RefColumns, prefixes: readonly string[]): RefColumns {
   const kept: number[] = [];
   let p = 0;
@@ -145,7 +147,7 @@ function filterByPrefix(refs: RefColumns, prefixes: readonly string[]): RefColum
   return { names: kept.map((i) => refs.names[i]!), oids: pick(refs.oids), peeled: pick(refs.peeled) };
 }
 
-/** Byte order, which is SQLite's, not that of a locale. */
+/** Compares by bytes, as SQLite does, not by a locale. */
 function compareByteStrings(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
