@@ -1,4 +1,4 @@
-// The forks of a repository, as the registry lists them.
+// Lists of a repository's forks in the registry.
 import type { Caller } from "../../../base/access/caller.ts";
 import type { RepositoryName } from "../../../base/format/repository-name.ts";
 import type { Sql } from "../sql/sql.ts";
@@ -11,16 +11,16 @@ import {
   MAX_COUNTED_FORKS,
 } from "../../../contract/registry.ts";
 
-/** Forks that lie side by side in the index `forks_shown`. */
+/** A contiguous range of the index `forks_shown`. */
 interface Range {
   readonly visibility: Visibility;
-  /** Only of this owner; null: of all. */
+  /** Only forks of this owner; null: of all. */
   readonly owner: string | null;
   /** Only this repository; null: all. */
   readonly id: string | null;
 }
 
-/** The forks of a repository that a caller may read. Others are neither read nor counted.
+/** Lists the forks of a repository that a caller may read. Others are neither read nor counted.
  * @param after only names after this one; null: from the beginning */
 export function listForks(
   sql: Sql,
@@ -29,14 +29,15 @@ export function listForks(
   limit: number,
   caller: Caller,
 ): ForkPage {
-  // One more tells whether there is a next page.
+  // Reads one more, which shows whether there is a next page.
   const found = rangesOf(caller).flatMap((range) => readRange(sql, parent, range, after, limit + 1));
   const sorted = found.toSorted(compareNames);
   const forks = sorted.slice(0, limit);
   return { forks, next: sorted.length > limit ? forks.at(-1)! : null };
 }
 
-/** @param limit of `first` */
+/** Finds the first forks that a caller may read, and counts them all.
+ * @param limit limit of `first` */
 export function firstForks(sql: Sql, parent: string, limit: number, caller: Caller): FirstForks {
   const { forks: first, next } = listForks(sql, parent, null, limit, caller);
   return { first, count: next === null ? first.length : countForks(sql, parent, caller) };
@@ -55,7 +56,8 @@ function countForks(sql: Sql, parent: string, caller: Caller): number {
   );
 }
 
-/** All that a caller may read: what is public, and what is private in the caller's scope. */
+/** Ranges of the forks that a caller may read: public ones, and private ones in the caller's
+ * scope. */
 function rangesOf(caller: Caller): readonly Range[] {
   const shown: Range = { visibility: "public", owner: null, id: null };
   const hidden: Range = { visibility: "private", owner: null, id: null };

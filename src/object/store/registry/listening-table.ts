@@ -8,11 +8,11 @@ CREATE TABLE IF NOT EXISTS listening (
 ) WITHOUT ROWID;
 `;
 
-/** The owners to whose events somebody listens: table `listening`. Each owner's object enters and
+/** The owners whose events somebody listens to: table `listening`. Each owner's object adds and
  * removes its own row. */
 export class ListeningTable {
   readonly #sql: Sql;
-  /** Null: not known. Every report asks. */
+  /** Cached result of `isAny`, which every report needs; null: unknown. */
   #isAny: boolean | null = null;
 
   constructor(sql: Sql) {
@@ -20,20 +20,20 @@ export class ListeningTable {
     sql.exec(TABLE);
   }
 
-  /** Whether anybody listens to any owner. */
+  /** Whether any owner has listeners. */
   isAny(): boolean {
     return (this.#isAny ??= this.#sql.exec("SELECT 1 FROM listening LIMIT 1").toArray().length > 0);
   }
 
-  /** The owner of a repository, if somebody listens to that; else null. */
+  /** Finds the owner of a repository, if the owner has listeners; else null. */
   ownerOf(repositoryId: string): ListeningOwner | null {
     const query = `SELECT repositories.owner AS owner, since_ms AS sinceMs FROM repositories
       CROSS JOIN listening USING (owner) WHERE id = ?`;
     return this.#sql.exec<Record<keyof ListeningOwner, never>>(query, repositoryId).toArray()[0] ?? null;
   }
 
-  /** Notes that somebody listens to an owner.
-   * @param sinceMs null: nobody does any more */
+  /** Records whether an owner has listeners.
+   * @param sinceMs start of the log; null: there are no listeners any more */
   set(owner: string, sinceMs: number | null): void {
     this.#isAny = null;
     if (sinceMs === null) this.#sql.exec("DELETE FROM listening WHERE owner = ?", owner);

@@ -1,5 +1,5 @@
 // The database of the registry, one for the deployment: it knows all repositories. Each has an
-// opaque id, which names its object, and the registry shows what that object last reported.
+// opaque id, which names its object, and the registry shows the object's last report.
 // docs/storage.md describes the life of the tables.
 //
 // Only the repository's object makes its row live and removes it. `reserve` and `create` enter a
@@ -40,7 +40,7 @@ import { checkDatabase, noteVersion } from "../sql/database-version.ts";
 import { tableExists } from "../sql/schema.ts";
 import type { Sql, Transactor } from "../sql/sql.ts";
 
-/** The newest shape of the registry's tables, those of tokens and sessions included. */
+/** Newest schema of the registry's tables, those of tokens and sessions included. */
 const SCHEMA_VERSION = 1;
 
 const BEGUN_TABLE = `
@@ -49,11 +49,11 @@ CREATE TABLE IF NOT EXISTS begun ( -- at most one row
   time_ms INTEGER NOT NULL
 )`;
 
-/** How old a touch of a reservation must be for another: each is two rows, and a first push makes
- * several. */
+/** Shortest time between two renewals of a reservation, in ms: each writes two rows, and a first
+ * push causes several. */
 const TOUCH_STEP_MS = 60_000;
 
-/** Reservations checked at a time. */
+/** Number of reservations checked at a time. */
 const LAPSED_AT_ONCE = 100;
 
 /** The repositories of a deployment, by name. */
@@ -61,7 +61,7 @@ export class Registry {
   readonly #sql: Sql;
   readonly #transactor: Transactor;
   readonly #quotas: QuotaTable;
-  /** The owners whose repositories tell the owner's log. */
+  /** The owners whose repositories report events to the owner's log. */
   readonly listening: ListeningTable;
 
   /** Creates the tables if needed.
@@ -72,7 +72,8 @@ export class Registry {
     this.#quotas = new QuotaTable(sql);
     this.listening = new ListeningTable(sql);
     this.#transactor = transactor;
-    // An older release noted nothing, and may have had repositories whose bytes are still to go.
+    // An older release did not write `begun`, and may have had repositories whose bytes are still
+    // to be removed.
     const isOlder = tableExists(sql, "repositories") && !tableExists(sql, "begun");
     createRepositoryTables(sql);
     sql.exec(BEGUN_TABLE);
@@ -80,7 +81,7 @@ export class Registry {
     noteVersion(sql, SCHEMA_VERSION);
   }
 
-  /** The route of a name; null: unknown. Its repository may be reserved only. */
+  /** Finds the route of a name; null: unknown. The repository may be reserved only. */
   find({ owner, name }: RepositoryName): RepositoryRoute | null {
     const named = this.#named({ owner, name });
     const former = named === null ? this.#former({ owner, name }) : null;
@@ -88,7 +89,8 @@ export class Registry {
     return row === null ? null : this.#routeTo(row, former !== null);
   }
 
-  /** The route of a name. An unknown name is reserved for a push that may create its repository. */
+  /** Finds the route of a name. An unknown name is reserved for a push that may create its
+   * repository. */
   reserve(name: RepositoryName, nowMs: number): RepositoryRoute {
     return this.#transactor.transactionSync(() => {
       const found = this.find(name);
@@ -128,24 +130,25 @@ export class Registry {
   }
 
   /** Whether an object may become a repository: a name is reserved for it. Renews the reservation
-   * for `RESERVATION_MS`. One that is live was a repository already, and lost its database. */
+   * for `RESERVATION_MS`. A live one is refused: it was a repository already, and lost its
+   * database. */
   admit(id: string, nowMs: number): boolean {
     this.#touch(id, nowMs);
     return this.#sql.exec("SELECT 1 FROM repositories WHERE id = ? AND state = 'reserved'", id).toArray().length > 0;
   }
 
-  /** Whether it has noted that it began. */
+  /** Whether `begin` was ever called. */
   hasBegun(): boolean {
     return this.#sql.exec("SELECT 1 FROM begun").toArray().length > 0;
   }
 
-  /** Notes that it began: from now on it may be empty. */
+  /** Records that the registry is in use: from now on its tables may be empty. */
   begin(nowMs: number): void {
     this.#sql.exec("INSERT OR IGNORE INTO begun (id, time_ms) VALUES (1, ?)", nowMs);
   }
 
   /** Records a repository's report.
-   * @returns its owner, if somebody listens to that; else null */
+   * @returns the repository's owner, if the owner has listeners; else null */
   report(id: string, standing: RepositoryStanding, nowMs: number): ListeningOwner | null {
     this.#record(id, standing, nowMs);
     return this.listening.isAny() ? this.listening.ownerOf(id) : null;
@@ -173,7 +176,7 @@ export class Registry {
         );
         return;
       case "absent":
-        // A reservation that is newer than the question belongs to another push.
+        // A reservation that was renewed after the question belongs to another push.
         this.#sql.exec(
           "DELETE FROM repositories WHERE id = ? AND state = 'reserved' AND touched_ms <= ?",
           id,
@@ -182,7 +185,7 @@ export class Registry {
         return;
       case "deleted":
         this.#transactor.transactionSync(() => {
-          // Its forks are forks of what it was a fork of.
+          // Gives the repository's forks its own parent as parent.
           const parent = "(SELECT parent FROM repositories WHERE id = ?1)";
           this.#sql.exec(`UPDATE repositories SET parent = ${parent} WHERE parent = ?1`, id);
           this.#sql.exec("DELETE FROM repositories WHERE id = ?", id);
@@ -192,25 +195,25 @@ export class Registry {
     }
   }
 
-  /** An existing repository, by its present or a former name; null: there is none. */
+  /** Finds an existing repository, by its present or a former name; null: there is none. */
   read(name: RepositoryName): RepositoryEntry | null {
     const route = this.find(name);
     const row = route === null ? null : this.#row("id = ?", route.id);
     return row?.state === "live" ? toEntry(row) : null;
   }
 
-  /** The route of an id; null: unknown. */
+  /** Finds the route of an id; null: unknown. */
   findById(id: string): RepositoryRoute | null {
     const row = this.#row("id = ?", id);
     return row === null ? null : this.#routeTo(row, false);
   }
 
-  /** A token's target; null: the repository is deleted. */
+  /** Finds a token's target; null: the repository is deleted. */
   targetOf(scope: TokenScope): Target | null {
     return "owner" in scope ? everythingOf(scope.owner) : this.#row("id = ?", scope.repositoryId);
   }
 
-  /** A holder's quota and usage. */
+  /** Reads a holder's quota and usage. */
   readQuota(holder: QuotaHolder): QuotaStanding {
     const use = "owner" in holder ? this.#useOf("owner = ?", holder.owner) : this.#useOf("id = ?", holder.repositoryId);
     return { ...this.#quotas.get(holder), ...use };
@@ -226,7 +229,8 @@ export class Registry {
     return listRepositories(this.#sql, owner, after, limit, caller);
   }
 
-  /** Those that a caller may read, and whose names contain a text. @see searchRepositories */
+  /** Searches the names of repositories that a caller may read.
+   * @see searchRepositories */
   search(text: string, owner: string | null, after: RepositoryName | null, limit: number, caller: Caller): FoundPage {
     return searchRepositories(text, after, limit, (from, count) => this.list(owner, from, count, caller));
   }
@@ -241,8 +245,8 @@ export class Registry {
     return listForks(this.#sql, parent, after, limit, caller);
   }
 
-  /** An existing repository with the first of its forks that a caller may read, by its present or a
-   * former name; null: there is none. */
+  /** Finds an existing repository with the first of its forks that a caller may read, by its
+   * present or a former name; null: there is none. */
   readWithForks(name: RepositoryName, limit: number, caller: Caller): EntryWithForks | null {
     const entry = this.read(name);
     return entry === null ? null : { entry, forks: firstForks(this.#sql, entry.id, limit, caller) };
@@ -281,8 +285,8 @@ export class Registry {
   }
 
   /** Checks old reservations that never became live: each object must `report`.
-   * @param ask lets one object report; errors are left for the next time
-   * @returns when to check again (ms since 1970); null: nothing is reserved */
+   * @param ask makes one object report; errors are left for the next check
+   * @returns time of the next check (ms since 1970); null: nothing is reserved */
   async lookIntoReservations(nowMs: number, ask: (id: string) => Promise<void>): Promise<number | null> {
     const lapsed = this.#sql.exec<{ id: string }>(
       "SELECT id FROM repositories WHERE state = 'reserved' AND touched_ms <= ? ORDER BY touched_ms LIMIT ?",
@@ -299,7 +303,7 @@ export class Registry {
     return this.#sql.exec<{ oldest: number | null }>(query).one().oldest;
   }
 
-  /** Renames a row, or says why not; must run in a transaction. */
+  /** Renames a row, or explains the refusal; must run in a transaction. */
   #rename(row: RepositoryRow, to: RepositoryName, nowMs: number): NameRefusal | null {
     if (foldRepositoryName(row) === foldRepositoryName(to)) return null;
     const other = this.#named(to);
@@ -316,8 +320,7 @@ export class Registry {
     return null;
   }
 
-  /** Frees a former name, if it was left long enough ago, or if its own repository wants it
-   * back. */
+  /** Frees a former name, if it was left long enough ago, or if its own repository reclaims it. */
   #takeFormer(name: RepositoryName, forId: string | null, nowMs: number): NameRefusal | null {
     const former = this.#former(name);
     if (former === null) return null;
@@ -327,7 +330,8 @@ export class Registry {
     return null;
   }
 
-  /** With a quota for the owner, reads a row for each of the owner's repositories. */
+  /** Makes the route to a repository. If the owner has a quota, reads a row for each of the owner's
+   * repositories. */
   #routeTo(
     { id, owner, name, visibility, state }: Target & RepositoryName & Pick<RepositoryRow, "id" | "state">,
     isFormer: boolean,

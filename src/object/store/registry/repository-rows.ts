@@ -37,7 +37,7 @@ CREATE TABLE IF NOT EXISTS former_names (
 CREATE INDEX IF NOT EXISTS former_names_of ON former_names(id);
 `;
 
-/** What a registry of an older release lacks. */
+/** Columns that an older release lacks. */
 const FORK_COLUMNS = `
 ALTER TABLE repositories ADD COLUMN parent TEXT;
 ALTER TABLE repositories ADD COLUMN family TEXT;
@@ -51,7 +51,7 @@ export function createRepositoryTables(sql: Sql): void {
   const hasForks =
     sql.exec("SELECT 1 FROM pragma_table_info('repositories') WHERE name = 'parent'").toArray().length > 0;
   if (!hasForks) sql.exec(FORK_COLUMNS);
-  // An older release had an index without the visibility.
+  // Drops an older release's index, which lacks the visibility.
   sql.exec("DROP INDEX IF EXISTS forks");
   sql.exec(
     "CREATE INDEX IF NOT EXISTS forks_shown ON repositories(parent, visibility, owner, name) WHERE parent IS NOT NULL",
@@ -84,13 +84,13 @@ export const REPOSITORY_COLUMNS = `id, owner, name, state, description, visibili
   (SELECT json_object('id', of.id, 'owner', of.owner, 'name', of.name, 'visibility', of.visibility) FROM repositories AS of
     WHERE of.id = repositories.parent AND of.state = 'live') AS parentJson`;
 
-/** The part of a row that lists show. */
+/** Takes the fields of a row that lists show. */
 export function toEntry({ state: _state, parentJson, ...entry }: RepositoryRow): RepositoryEntry {
   return { ...entry, parent: parentJson === null ? null : (JSON.parse(parentJson) as Parent) };
 }
 
-/** Existing repositories that a caller may read, sorted by name.
- * @param owner only of this owner; null: of all
+/** Lists the existing repositories that a caller may read, sorted by name.
+ * @param owner only repositories of this owner; null: of all
  * @param after only names after this one; null: from the beginning */
 export function listRepositories(
   sql: Sql,
@@ -108,9 +108,9 @@ export function listRepositories(
   return [...byId.values()].toSorted(compareNames).slice(0, limit);
 }
 
-/** A repository's relatives of an owner: forks of what it is a fork of, that one itself, and its
- * own forks; at most 100.
- * @param name null: any */
+/** Finds a repository's relatives of an owner: forks of its parent, the parent itself, and its own
+ * forks; at most 100.
+ * @param name only relatives of this name; null: any */
 export function findRelatives(sql: Sql, id: string, owner: string, name: string | null): RepositoryEntry[] {
   const family = "(SELECT ifnull(family, id) FROM repositories WHERE id = ?1)";
   const query = `SELECT ${REPOSITORY_COLUMNS} FROM repositories WHERE (family = ${family} OR id = ${family})
@@ -118,7 +118,7 @@ export function findRelatives(sql: Sql, id: string, owner: string, name: string 
   return sql.exec<RepositoryRow>(query, id, owner, name).toArray().map(toEntry);
 }
 
-/** The repositories in a token's scope. */
+/** Lists the repositories in a token's scope. */
 function ownPage(
   owner: string | null,
   scope: TokenScope,
@@ -128,8 +128,8 @@ function ownPage(
   return owner === null || owner.toLowerCase() === scope.owner.toLowerCase() ? page(scope.owner, "TRUE") : [];
 }
 
-/** Always one range of an index: no owner sorts before the empty string, and no name has a
- * character after "~". */
+/** Reads a page. It is always one range of an index: no owner sorts before the empty string, and no
+ * name has a character after "~". */
 function readPage(
   sql: Sql,
   owner: string | null,
@@ -153,7 +153,7 @@ function readPage(
   return rows.toArray().map(toEntry);
 }
 
-/** The sort order of lists, ignoring case. */
+/** Compares names in the order of lists, ignoring case. */
 export function compareNames(a: RepositoryName, b: RepositoryName): number {
   const compare = (one: string, other: string) => (one < other ? -1 : Number(one > other));
   return compare(a.owner.toLowerCase(), b.owner.toLowerCase()) || compare(a.name.toLowerCase(), b.name.toLowerCase());

@@ -1,14 +1,14 @@
-// Repositories by a part of their names.
+// Search for repositories by a part of their names.
 import type { RepositoryName } from "../../../base/format/repository-name.ts";
 import type { RepositoryEntry, FoundPage } from "../../../contract/registry.ts";
 
-/** Repositories examined for one page of a search, and how many at a time. */
+/** Number of repositories examined for one page of a search, and at a time. */
 const MAX_SEARCHED = 2_000;
 const SEARCHED_AT_ONCE = 500;
 
-/** Those of listed repositories whose names contain a text. A page may have fewer than there are,
- * or none, although it is not the last.
- * @param text in `owner/name`, whatever its case
+/** Finds the listed repositories whose names contain a text. A page may be short or empty, although
+ * it is not the last.
+ * @param text part of `owner/name`, in any case
  * @param after only names after this one; null: from the beginning
  * @param list as `listRepositories` */
 export function searchRepositories(

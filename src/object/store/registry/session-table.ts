@@ -16,10 +16,11 @@ CREATE INDEX IF NOT EXISTS sessions_of ON sessions(token, created_ms);
 CREATE INDEX IF NOT EXISTS sessions_by_end ON sessions(expires_ms);
 `;
 
-/** Expired sessions that are removed whenever one is made: more than are made. */
+/** Number of expired sessions that are removed whenever one is created, so that removal outpaces
+ * creation. */
 const EXPIRED_AT_ONCE = 100;
 
-/** The sessions of browsers at the pages, by the hashes of what the browsers hold. */
+/** The sessions of browsers at the pages, by the hashes of their cookies. */
 export class SessionTable {
   readonly #sql: Sql;
 
@@ -52,7 +53,7 @@ export class SessionTable {
     );
   }
 
-  /** Who signed in; null: there is no such session, or it has expired. */
+  /** Finds the holder of a session; null: there is no such session, or it has expired. */
   find(hash: string, nowMs: number): { readonly holder: SessionHolder; readonly expiresMs: number } | null {
     const query = "SELECT token, proof, expires_ms AS expiresMs FROM sessions WHERE hash = ? AND expires_ms > ?";
     type Row = { token: string | null; proof: string | null; expiresMs: number };

@@ -23,17 +23,18 @@ CREATE INDEX IF NOT EXISTS tokens_of_repository ON tokens(repository, id);
 CREATE INDEX IF NOT EXISTS tokens_by_end ON tokens(expires_ms) WHERE expires_ms IS NOT NULL;
 `;
 
-/** Precision of a token's time of last use, since each update is a write. */
+/** Precision of a token's time of last use in ms, since each update is a write. */
 const USE_STEP_MS = 60 * 60_000;
 
-/** How long an expired token is still shown: its owner may look for why it is refused. */
+/** Time for which an expired token is still shown, in ms: its owner may look for the reason of a
+ * refusal. */
 export const SHOWN_EXPIRED_MS = 24 * 60 * 60_000;
 
-/** Tokens of which nothing is shown any more that are removed whenever one is made: more than are
- * made. */
+/** Number of hidden tokens that are removed whenever one is created, so that removal outpaces
+ * creation. */
 const REMOVED_AT_ONCE = 100;
 
-/** SQL: whether a token is shown, given what `shownFrom` returns. */
+/** SQL: whether a token is shown, given the result of `shownFrom`. */
 const IS_SHOWN = "(expires_ms IS NULL OR expires_ms > ?)";
 
 interface Row extends Record<string, string | number | null> {
@@ -52,7 +53,8 @@ const COLUMNS = `id, name, owner, repository, rights, refs, created_ms AS create
   used_ms AS lastUsedMs`;
 
 /** The tokens of a deployment, by their hashes. A token's secret is shown to its creator once and
- * stored nowhere. A token goes a day after it has expired: its row when another is made. */
+ * stored nowhere. A token disappears a day after it has expired; its row is removed when another
+ * token is created. */
 export class TokenTable {
   readonly #sql: Sql;
 
@@ -90,12 +92,12 @@ export class TokenTable {
     return { ...token, createdMs: nowMs, lastUsedMs: null };
   }
 
-  /** The token with a hash, recording its use; null: there is none, or it has expired. */
+  /** Finds the token with a hash, and records its use; null: there is none, or it has expired. */
   use(hash: string, nowMs: number): Token | null {
     return this.#use("hash", hash, nowMs);
   }
 
-  /** The token with an id, as `use`. */
+  /** Finds the token with an id; as `use`. */
   useById(id: string, nowMs: number): Token | null {
     return this.#use("id", id, nowMs);
   }
@@ -108,15 +110,15 @@ export class TokenTable {
     return toToken(row);
   }
 
-  /** A token by its id; null: there is none. */
+  /** Finds a token by its id; null: there is none. */
   read(id: string, nowMs: number): Token | null {
     const query = `SELECT ${COLUMNS} FROM tokens WHERE id = ? AND ${IS_SHOWN}`;
     const [row] = this.#sql.exec<Row>(query, id, shownFrom(nowMs)).toArray();
     return row === undefined ? null : toToken(row);
   }
 
-  /** The tokens with exactly this scope, by id, including those that expired within a day.
-   * @param after only ids after this one, "": from the beginning */
+  /** Lists the tokens with exactly this scope, by id, including those that expired within a day.
+   * @param after only ids after this one; "": from the beginning */
   list(scope: TokenScope, after: string, limit: number, nowMs: number): Token[] {
     const [column, value] = columnOf(scope);
     const query = `SELECT ${COLUMNS} FROM tokens WHERE ${column} = ? AND id > ? AND ${IS_SHOWN} ORDER BY id LIMIT ?`;
@@ -129,7 +131,7 @@ export class TokenTable {
     return this.#sql.exec<{ count: number }>(query, value, shownFrom(nowMs)).one().count;
   }
 
-  /** Those of the ids that belong to no token for a repository or for its owner.
+  /** Finds the ids that belong to no token for a repository or for its owner.
    * @returns in the given order, each once */
   findUnknown(ids: readonly string[], owner: string, repositoryId: string, nowMs: number): string[] {
     const query = `SELECT DISTINCT value AS id FROM json_each(?) WHERE NOT EXISTS
@@ -150,7 +152,7 @@ export class TokenTable {
   }
 }
 
-/** Tokens that had expired by then (ms since 1970) are not shown any more. */
+/** Expiry time (ms since 1970) up to which expired tokens are no longer shown. */
 function shownFrom(nowMs: number): number {
   return nowMs - SHOWN_EXPIRED_MS;
 }
