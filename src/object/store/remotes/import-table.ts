@@ -11,17 +11,17 @@ CREATE TABLE IF NOT EXISTS imports ( -- at most one row
 );
 `;
 
-/** The repository's import: table `imports`. What writes must run in a transaction. */
+/** The repository's import: table `imports`. Writing methods must run in a transaction. */
 export class ImportTable {
   readonly #sql: Sql;
-  /** As it is stored; undefined: not read yet. Each push asks. */
+  /** Cached row, which every push needs; undefined: not read yet. */
   #record: ImportRecord | null | undefined;
 
   constructor(sql: Sql) {
     this.#sql = sql;
   }
 
-  /** The last import; null: there was none, or it was removed. */
+  /** Reads the last import; null: there was none, or it was removed. */
   read(): ImportRecord | null {
     if (this.#record === undefined) {
       const rows = tableExists(this.#sql, "imports")
@@ -32,7 +32,7 @@ export class ImportTable {
     return this.#record;
   }
 
-  /** The encrypted credential for the upstream; null: none. */
+  /** Reads the encrypted credential for the upstream; null: none. */
   readAuthorization(): Uint8Array | null {
     if (this.read() === null) return null;
     const [row] = this.#sql.exec<{ authorization: ArrayBuffer | null }>("SELECT authorization FROM imports").toArray();
@@ -40,7 +40,7 @@ export class ImportTable {
     return authorization === null ? null : new Uint8Array(authorization);
   }
 
-  /** Enters an import, in place of the last one. */
+  /** Stores an import, replacing the last one. */
   begin(record: ImportRecord, authorization: Uint8Array | null): void {
     this.#sql.exec(TABLE);
     this.#sql.exec(
@@ -51,7 +51,7 @@ export class ImportTable {
     this.#record = record;
   }
 
-  /** Changes the import. An end removes its credential. */
+  /** Changes the import. Removes the credential of an import that ends. */
   update(record: ImportRecord): void {
     const hasEnded = record.state === "done" || record.state === "failed";
     const forget = hasEnded ? ", authorization = NULL" : "";
@@ -65,7 +65,7 @@ export class ImportTable {
     this.#record = null;
   }
 
-  /** Forgets what is in memory: it may differ from what is stored. */
+  /** Clears the cache, which may differ from the table. */
   forget(): void {
     this.#record = undefined;
   }

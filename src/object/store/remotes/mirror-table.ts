@@ -18,39 +18,39 @@ CREATE TABLE IF NOT EXISTS mirrored_refs ( -- of the refs here that are mirrored
 ) WITHOUT ROWID;
 `;
 
-/** What is known of a ref at the target. */
+/** The known state of a ref at the target. */
 export interface MirroredRef {
   readonly name: string;
-  /** 20 bytes; null: it is not there, as far as is known. */
+  /** 20 bytes; null: absent, as far as known. */
   readonly oid: Uint8Array | null;
   readonly refusal: string | null;
 }
 
 type RefRow = { name: string; oid: ArrayBuffer | null; refusal: string | null };
 
-/** A repository's mirrors: tables `mirrors` and `mirrored_refs`. What writes must run in a
+/** A repository's mirrors: tables `mirrors` and `mirrored_refs`. Writing methods must run in a
  * transaction. */
 export class MirrorTable {
   readonly #sql: Sql;
-  /** As they are stored; null: not read yet. Each push asks. */
+  /** Cached rows, which every push needs; null: not read yet. */
   #records: readonly MirrorRecord[] | null = null;
 
   constructor(sql: Sql) {
     this.#sql = sql;
   }
 
-  /** All mirrors, the oldest first. */
+  /** Lists all mirrors, oldest first. */
   all(): readonly MirrorRecord[] {
     this.#records ??= this.#read();
     return this.#records;
   }
 
-  /** One of them; null: there is none. */
+  /** Finds a mirror; null: there is none. */
   find(id: string): MirrorRecord | null {
     return this.all().find((one) => one.id === id) ?? null;
   }
 
-  /** The encrypted credential for the target; null: none. */
+  /** Reads the encrypted credential for the target; null: none. */
   readAuthorization(id: string): Uint8Array | null {
     if (this.find(id) === null) return null;
     const query = "SELECT authorization FROM mirrors WHERE id = ?";
@@ -58,7 +58,7 @@ export class MirrorTable {
     return authorization === null ? null : new Uint8Array(authorization);
   }
 
-  /** Enters a mirror, or replaces its credential, too. */
+  /** Stores or replaces a mirror, with its credential. */
   put(record: MirrorRecord, authorization: Uint8Array | null): void {
     this.#sql.exec(TABLES);
     const insert = "INSERT OR REPLACE INTO mirrors (id, record, authorization) VALUES (?, ?, ?)";
@@ -66,20 +66,20 @@ export class MirrorTable {
     this.#records = null;
   }
 
-  /** Changes a mirror. */
+  /** Changes a mirror, without its credential. */
   update(record: MirrorRecord): void {
     this.#sql.exec("UPDATE mirrors SET record = ? WHERE id = ?", JSON.stringify(record), record.id);
     this.#records = null;
   }
 
-  /** Removes a mirror and what is known of its target. */
+  /** Removes a mirror and the known state of its target. */
   remove(id: string): void {
     this.#sql.exec("DELETE FROM mirrors WHERE id = ?", id);
     this.forgetRefs(id);
     this.#records = null;
   }
 
-  /** What is known of refs, by name. */
+  /** Lists the known states of refs, by name. */
   *refs(id: string): Generator<MirroredRef> {
     if (!tableExists(this.#sql, "mirrored_refs")) return;
     const query = "SELECT name, oid, refusal FROM mirrored_refs WHERE mirror = ? ORDER BY name";
@@ -87,7 +87,7 @@ export class MirrorTable {
       yield { name, oid: oid === null ? null : new Uint8Array(oid), refusal };
   }
 
-  /** Notes what is known of a ref. One that is not there, and not refused, has no row. */
+  /** Stores the known state of a ref. A ref that is absent and not refused has no row. */
   putRef(id: string, { name, oid, refusal }: MirroredRef): void {
     if (oid === null && refusal === null) {
       this.#sql.exec("DELETE FROM mirrored_refs WHERE mirror = ? AND name = ?", id, name);
@@ -97,12 +97,12 @@ export class MirrorTable {
     this.#sql.exec(insert, id, name, oid, refusal);
   }
 
-  /** Forgets what is known of a target. */
+  /** Removes the known state of a target. */
   forgetRefs(id: string): void {
     this.#sql.exec("DELETE FROM mirrored_refs WHERE mirror = ?", id);
   }
 
-  /** Forgets what is in memory: it may differ from what is stored. */
+  /** Clears the cache, which may differ from the tables. */
   forget(): void {
     this.#records = null;
   }
