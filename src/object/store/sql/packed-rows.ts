@@ -1,7 +1,7 @@
-// Thousands of rows in one statement. Bound values are limited to 100 and each costs time, so rows
-// are passed as one BLOB of fixed-width cells, which a recursive query takes apart with `substr`: 2
-// µs a row, against 6 µs for eleven bound values and 4 µs for JSON. Results are one JSON array per
-// column, at half the cost of single rows.
+// Passes thousands of rows in one statement. Bound values are limited to 100 and each costs time,
+// so rows are passed as one BLOB of fixed-width cells, which a recursive query takes apart with
+// `substr`: 2 µs a row, against 6 µs for eleven bound values and 4 µs for JSON. Results are one
+// JSON array per column, at half the cost of single rows.
 import { GitError } from "../../../base/format/errors.ts";
 import type { SqlValue } from "./sql.ts";
 
@@ -9,7 +9,7 @@ import type { SqlValue } from "./sql.ts";
 export const PACKED_ROWS = 10_000;
 
 /** Bytes of an integer cell: the decimal digits of a number below 2³², since SQL can parse only
- * decimal. */
+ * decimals. */
 export const INTEGER_CELL_BYTES = 10;
 
 /** A common table `row(i)` with i from 0 to ?2 − 1; ?1 is the BLOB of cells. */
@@ -48,16 +48,16 @@ export function inRange(column: string): string {
 
 /** Ranges for one statement. */
 interface PackedRanges {
-  /** For ?1. */
+  /** Value of ?1. */
   readonly cells: Uint8Array;
-  /** For ?2. */
+  /** Value of ?2. */
   readonly rows: number;
 }
 
 /** Divides runs among statements of at most `PACKED_ROWS` numbers each.
  * @param runs start and end (exclusive) of each, flat */
 export function* packRanges(runs: Uint32Array): Generator<PackedRanges> {
-  // One more than the number of runs: a run may be split between statements.
+  // Allocates one more than the number of runs: a run may be split between statements.
   const cells = new Uint8Array(Math.min(PACKED_ROWS, runs.length / 2 + 1) * RANGE_BYTES);
   let rows = 0;
   let numbers = 0;
@@ -79,7 +79,7 @@ export function* packRanges(runs: Uint32Array): Generator<PackedRanges> {
 }
 
 /** Reads a column made by `group_concat(hex(…), '')`, which is NULL without rows.
- * @throws GitError "storage-failed" when it is something else */
+ * @throws GitError "storage-failed" for any other value */
 export function readBytes(column: SqlValue | undefined): Uint8Array<ArrayBuffer> {
   if (column === null) return new Uint8Array(0);
   if (typeof column !== "string") throw new GitError("storage-failed", { reason: "a column has an unexpected type" });

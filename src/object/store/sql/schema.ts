@@ -8,10 +8,10 @@ import type { FsckSetting } from "../../../base/codec/fsck-messages.ts";
 import { refuseNewer } from "../../../base/failures/known-failures.ts";
 import type { Sql } from "./sql.ts";
 
-/** The newest schema; `repository.schema` has a database's own. */
+/** Newest schema version; `repository.schema` has a database's own. */
 export const SCHEMA_VERSION = 16;
 
-/** Separate from the other tables: the first push records where it writes before there is a
+/** Separate from the other tables: the first push records its writes before there is a
  * repository. */
 const JOBS_TABLE = `
 CREATE TABLE IF NOT EXISTS jobs (
@@ -183,15 +183,15 @@ CREATE TABLE worktree_files (      -- files of a worktree, many each
 
 /** The one row of `repository`. */
 export interface RepositoryRecord {
-  /** Opaque and random: every R2 key of the repository begins with it. */
+  /** Opaque random id. Every R2 key of the repository begins with it. */
   readonly key: string;
   readonly createdMs: number;
   readonly fsck: FsckSetting;
-  /** The repository is deleted and must not be served. */
+  /** Whether the repository is deleted and must not be served. */
   readonly deleted: boolean;
-  /** Id of the repository that it is a fork of; null: it is none. */
+  /** Id of the repository that this one is a fork of; null: it is no fork. */
   readonly parent: string | null;
-  /** When it deletes itself (ms since 1970); null: never. */
+  /** Time at which the repository deletes itself (ms since 1970); null: never. */
   readonly expiresMs: number | null;
 }
 
@@ -212,8 +212,8 @@ export function createRepository(sql: Sql, record: NewRepository): void {
   enterRepository(sql, record);
 }
 
-/** Creates the empty tables of a repository that does not exist yet. Those of a push that was
- * prepared, or of a fork that was cut off, are replaced.
+/** Creates the empty tables of a repository that does not exist yet, replacing those of a prepared
+ * push or of an interrupted fork.
  * @throws RangeError when the repository exists */
 export function createTables(sql: Sql): void {
   if (readRepository(sql) !== null) throw new RangeError("the repository exists");
@@ -222,11 +222,11 @@ export function createTables(sql: Sql): void {
   sql.exec(TABLES);
 }
 
-/** A repository's row at its creation. */
+/** The fields of a repository's row at its creation. */
 type NewRepository = Omit<RepositoryRecord, "deleted" | "parent" | "expiresMs"> &
   Partial<Pick<RepositoryRecord, "parent" | "expiresMs">>;
 
-/** Enters the repository's row: from now on it exists. */
+/** Inserts the repository's row: from now on it exists. */
 export function enterRepository(sql: Sql, record: NewRepository): void {
   sql.exec(
     "INSERT INTO repository (id, key, created_ms, fsck, schema, parent, expires_ms) VALUES (1, ?, ?, ?, ?, ?, ?)",
@@ -242,7 +242,7 @@ export function enterRepository(sql: Sql, record: NewRepository): void {
 /** Reads the repository's row.
  * @returns null when it was never created: no other table may be read then
  * @throws GitError "newer-data" for a schema above `SCHEMA_VERSION`: nothing may be read or written
- * then */
+ *   then */
 export function readRepository(sql: Sql): RepositoryRecord | null {
   if (!tableExists(sql, "repository")) return null;
   const [row] = sql.exec("SELECT * FROM repository").toArray();
@@ -253,13 +253,13 @@ export function readRepository(sql: Sql): RepositoryRecord | null {
     createdMs: row["created_ms"] as number,
     fsck: row["fsck"] as FsckSetting,
     deleted: row["deleted"] === 1,
-    // Columns that an older release did not have.
+    // Columns that an older release lacks.
     parent: (row["parent"] ?? null) as string | null,
     expiresMs: (row["expires_ms"] ?? null) as number | null,
   };
 }
 
-/** Removes all tables but those of jobs, and of pushes under way. */
+/** Drops all tables except those of jobs and of running pushes. */
 function dropTables(sql: Sql): void {
   const tables = sql
     .exec<{ name: string }>(
@@ -270,12 +270,12 @@ function dropTables(sql: Sql): void {
   for (const { name } of tables) sql.exec(`DROP TABLE "${name}"`);
 }
 
-/** Marks the repository as deleted, for good. */
+/** Marks the repository as deleted, permanently. */
 export function markDeleted(sql: Sql): void {
   sql.exec("UPDATE repository SET deleted = 1");
 }
 
-/** Sets how strictly later pushes are checked. */
+/** Sets the strictness of checks for later pushes. */
 export function setFsckSetting(sql: Sql, fsck: FsckSetting): void {
   sql.exec("UPDATE repository SET fsck = ?", fsck);
 }

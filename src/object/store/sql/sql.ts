@@ -15,7 +15,8 @@ export type SqlBinding = SqlValue | Uint8Array;
  * statement open. */
 export interface SqlCursor<T> extends Iterable<T> {
   toArray(): T[];
-  /** @throws unless the statement yields exactly one row */
+  /** Reads a single row.
+   * @throws unless the statement yields exactly one row */
   one(): T;
   /** The rows as arrays, at half the cost of rows as objects. */
   raw(): Iterable<SqlValue[]>;
@@ -23,34 +24,34 @@ export interface SqlCursor<T> extends Iterable<T> {
   readonly rowsWritten: number;
 }
 
-/** The database of one repository, in the shape of a Durable Object's `ctx.storage.sql`, so that
- * this layer does not depend on the platform.
+/** The database of one repository. The interface is that of a Durable Object's `ctx.storage.sql`,
+ * so that this layer does not depend on the platform.
  * @see https://developers.cloudflare.com/durable-objects/api/sqlite-storage-api/ */
 export interface Sql {
   exec<T extends Record<string, SqlValue>>(query: string, ...bindings: SqlBinding[]): SqlCursor<T>;
   readonly databaseSize: number;
 }
 
-/** Runs `f` as one transaction: an exception rolls it back and is rethrown. The shape of
- * `ctx.storage`. */
+/** Runs `f` as one transaction: an exception rolls it back and is rethrown. The interface is that
+ * of `ctx.storage`. */
 export interface Transactor {
   transactionSync<T>(f: () => T): T;
 }
 
-/** Counters, all zero. */
+/** Makes counters that are all zero. */
 export function newSqlCounters(): SqlCounters {
   return { statements: 0, rowsRead: 0, rowsWritten: 0 };
 }
 
 /** A database that counts its operations in `counters`, refuses values that the platform would
- * refuse, and tells what is damaged. */
+ * refuse, and reports damaged data. */
 export class CountedSql implements Sql {
   readonly #inner: Sql;
   readonly #counters: SqlCounters;
 
   readonly #what: string;
 
-  /** @param what is stored there, for errors */
+  /** @param what the stored thing, for errors */
   constructor(inner: Sql, counters: SqlCounters, what = "repository's database") {
     this.#inner = inner;
     this.#counters = counters;
@@ -82,7 +83,7 @@ class CountedCursor<T> implements SqlCursor<T> {
 
   readonly #explain: (error: unknown) => unknown;
 
-  /** @param explain what a read failed with */
+  /** @param explain turns the error of a read into a better one */
   constructor(inner: SqlCursor<T>, counters: SqlCounters, explain: (error: unknown) => unknown) {
     this.#inner = inner;
     this.#counters = counters;
@@ -144,11 +145,12 @@ class CountedCursor<T> implements SqlCursor<T> {
 
 const utf8Encoder = new TextEncoder();
 
-/** @throws RangeError on a value that does not fit into a row */
+/** Checks a value's size.
+ * @throws RangeError on a value that does not fit into a row */
 function checkSize(value: SqlBinding): void {
   if (value === null || typeof value === "number") return;
   const isText = typeof value === "string";
-  // A character takes at most three bytes; they are counted only if the text may be too long.
+  // Counts the bytes only if the text may be too long: a character takes at most three.
   if ((isText ? 3 * value.length : value.byteLength) <= BLOB_MAX_BYTES) return;
   const bytes = isText ? utf8Encoder.encode(value).length : value.byteLength;
   if (bytes > BLOB_MAX_BYTES) throw new RangeError(`a value of ${bytes} bytes does not fit a row`);

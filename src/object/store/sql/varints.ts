@@ -1,7 +1,7 @@
 // LEB128 varints, also of integers above 2³², and of differences as zigzag.
 import { GitError } from "../../../base/format/errors.ts";
 
-/** 0, −1, 1, −2, … become 0, 1, 2, 3, … */
+/** Maps 0, −1, 1, −2, … to 0, 1, 2, 3, … */
 export function toZigzag(value: number): number {
   return value < 0 ? -2 * value - 1 : 2 * value;
 }
@@ -11,7 +11,7 @@ export function fromZigzag(value: number): number {
   return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
 }
 
-/** Writes bytes into a buffer of a size that is known to suffice. */
+/** Writes integers and bytes into a buffer of sufficient size. */
 export class VarintWriter {
   readonly #bytes: Uint8Array<ArrayBuffer>;
   #at = 0;
@@ -20,7 +20,7 @@ export class VarintWriter {
     this.#bytes = new Uint8Array(mostBytes);
   }
 
-  /** Bytes written so far. */
+  /** Number of bytes written so far. */
   get length(): number {
     return this.#at;
   }
@@ -34,21 +34,21 @@ export class VarintWriter {
     this.#at += bytes.length;
   }
 
-  /** Leaves out some bytes, to be written later.
-   * @returns where they begin */
+  /** Skips some bytes, to be written later.
+   * @returns their offset */
   skip(bytes: number): number {
     this.#at += bytes;
     return this.#at - bytes;
   }
 
-  /** Writes a little-endian u32 at a place that was left out. */
+  /** Writes a little-endian u32 into skipped bytes. */
   u32(at: number, value: number): void {
     for (let k = 0; k < 4; k++) this.#bytes[at + k] = value >>> (8 * k);
   }
 
   varint(value: number): void {
     let rest = value;
-    // Bit operations take 32 bits only.
+    // Divides larger numbers, because bit operations take 32 bits only.
     for (; rest >= 2 ** 31; rest = Math.floor(rest / 128)) this.#bytes[this.#at++] = (rest % 128) | 0x80;
     for (; rest >= 0x80; rest >>>= 7) this.#bytes[this.#at++] = (rest & 0x7f) | 0x80;
     this.#bytes[this.#at++] = rest;
@@ -59,20 +59,20 @@ export class VarintWriter {
     this.varint(toZigzag(value));
   }
 
-  /** The bytes written. */
+  /** Returns the written bytes. */
   finish(): Uint8Array<ArrayBuffer> {
     return this.#bytes.slice(0, this.#at);
   }
 }
 
-/** Reads what a `VarintWriter` wrote. */
+/** Reads the output of a `VarintWriter`. */
 export class VarintReader {
   readonly #bytes: Uint8Array;
   readonly #table: string;
-  /** Where the next value begins. */
+  /** Offset of the next value. */
   at: number;
 
-  /** @param table where the bytes are from, for errors */
+  /** @param table table of the bytes, for errors */
   constructor(bytes: Uint8Array, at: number, table: string) {
     this.#bytes = bytes;
     this.at = at;
@@ -97,7 +97,8 @@ export class VarintReader {
 
   /** @throws as `byte` */
   varint(): number {
-    // Most take one byte: this much is compiled into the loops that call it.
+    // Handles one byte, the most frequent case, separately: this much is compiled into the loops
+    // that call it.
     const byte = this.#bytes[this.at]!;
     if (!(byte < 0x80)) return this.#longVarint();
     this.at += 1;
@@ -107,7 +108,7 @@ export class VarintReader {
   #longVarint(): number {
     let byte = this.byte();
     let value = byte & 0x7f;
-    // Most of these take two bytes, or three.
+    // Most of the remaining varints take two bytes, or three.
     byte = this.byte();
     value |= (byte & 0x7f) << 7;
     if (byte < 0x80) return value;
