@@ -225,7 +225,7 @@ export class UploadTable {
 const UPLOADS = "uploads";
 
 /** Prefix of the R2 keys of a session's parts.
- * @param repository the repository's id */
+ * @param repository key of the repository */
 export function uploadPrefix(repository: string, id: string): string {
   return `${repository}/${UPLOADS}/${id}/`;
 }
