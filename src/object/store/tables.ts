@@ -29,7 +29,7 @@ import { EventTable } from "./events/event-table.ts";
 import { UploadTable } from "./jobs/upload-table.ts";
 import { WorktreeTable } from "./jobs/worktree-table.ts";
 
-/** The graph in memory, and what has its positions. */
+/** The graph in memory, and the tables that use its positions. */
 interface GraphTables {
   readonly graph: CommitGraph;
   readonly reachability: Reachability;
@@ -65,9 +65,9 @@ export class Tables {
   readonly #sql: Sql;
   #ofGraph: GraphTables | null = null;
 
-  /** @param jobs the repository's queue: there is only one
+  /** @param jobs the repository's only queue
    * @param former the tables of the same repository, if it was opened before: there is only one
-   * index and one table of chunks, and they have forgotten what they read */
+   *   index and one table of chunks, with empty caches */
   constructor(sql: Sql, jobs: JobQueue = new JobQueue(sql), former: Tables | null = null) {
     this.#sql = sql;
     this.refs = new RefStore(sql);
@@ -94,7 +94,7 @@ export class Tables {
     this.statuses = new StatusTable(sql);
   }
 
-  /** The commit graph. It is read on first use: who only asks for the refs does not wait for it. */
+  /** The commit graph, read on first use: a request for the refs alone does not wait for it. */
   get graph(): CommitGraph {
     return this.#graphTables().graph;
   }
@@ -124,8 +124,8 @@ export class Tables {
     return this.#ofGraph;
   }
 
-  /** Forgets what is in memory of index, chunks, import, mirrors and LFS objects: it may differ
-   * from what is stored. */
+  /** Clears the caches of index, chunks, import, mirrors and LFS objects, which may differ from the
+   * tables. */
   forget(): void {
     this.lfs.forget();
     this.objects.forget();
@@ -134,14 +134,14 @@ export class Tables {
     this.mirrors.forget();
   }
 
-  /** The R2 objects that chunks and LFS objects are in. */
+  /** Yields the R2 objects that contain chunks and LFS objects. */
   *neededKeys(): Generator<string, void> {
     yield* this.chunks.keys();
     yield* this.lfs.keys();
   }
 
-  /** Removes objects and nodes for good; must run in a transaction. The graph in memory is not
-   * changed: reopen the tables.
+  /** Removes objects and nodes permanently; must run in a transaction. The graph in memory does not
+   * change: reopen the tables.
    * @throws GitError as `ObjectIndex.remove` */
   remove(objects: NumberSet, nodes: NumberSet): void {
     this.objects.remove(objects);
@@ -152,8 +152,9 @@ export class Tables {
     removeRows(this.#sql, objects, nodes);
   }
 
-  /** Hides objects: from now on they are only delta bases of others, and name no LFS object; must
-   * run in a transaction. @throws GitError as `ObjectIndex.remove` */
+  /** Hides objects: from now on they serve only as delta bases of others, and do not count as LFS
+   * pointers; must run in a transaction.
+   * @throws GitError as `ObjectIndex.remove` */
   hide(objects: NumberSet): void {
     this.objects.hide(objects);
     removePointers(this.#sql, objects);
@@ -165,7 +166,7 @@ export class Tables {
     this.graph.write(this.#sql, from, introduced);
   }
 
-  /** Encodes the nodes of a graph that this one's is going to adopt, page by page. */
+  /** Encodes the nodes of a graph that this one is going to adopt, page by page. */
   prepareNodes(graph: CommitGraph, from: number, introduced: readonly NumberSet[]): Generator<void, PreparedPage[]> {
     return graph.prepare(this.#sql, from, introduced);
   }

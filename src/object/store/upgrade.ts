@@ -1,4 +1,4 @@
-// Opens what an earlier version wrote. Each step makes one version's tables the next one's, in one
+// Upgrades the tables of earlier releases. Each step converts one schema version to the next in one
 // transaction: it happens whole or not at all.
 import { OID_BYTES } from "../../base/format/oid.ts";
 import { openAuthored, openAuthors } from "./graph/author-table.ts";
@@ -16,10 +16,10 @@ import type { Sql, SqlValue } from "./sql/sql.ts";
 /** Rows of former tables that are read at a time. */
 const SLICE_ROWS = 65_536;
 
-/** Files of worktrees that are read at a time: their paths may be long. */
+/** Worktree files that are read at a time: their paths may be long. */
 const SLICE_FILES = 5_000;
 
-/** What makes the previous version this one. */
+/** Conversions from the previous version to each version. */
 const UPGRADES: Readonly<Record<number, (sql: Sql) => void>> = {
   2: (sql) =>
     sql.exec(`
@@ -29,7 +29,7 @@ CREATE TABLE pushed_refs (push INTEGER NOT NULL, part INTEGER NOT NULL, refs TEX
 UPDATE pushes SET log_bytes = summed.bytes
   FROM (SELECT id, sum(octet_length(refs)) OVER (ORDER BY id) AS bytes FROM pushes) AS summed WHERE summed.id = pushes.id;
 `),
-  // Jobs of kind `repack` used to have the name of an operation on branches.
+  // Renames jobs: `repack` used to be the name of an operation on branches.
   3: (sql) =>
     sql.exec(`
 UPDATE jobs SET kind = 'repack' WHERE kind = 'merge';
@@ -50,22 +50,22 @@ ALTER TABLE repository ADD COLUMN shared BLOB;
   7: packAuthored,
   8: packWorktrees,
   9: packChunks,
-  // Whether a job was added again while it runs is in memory. Sums are made anew when they are
-  // needed.
+  // Drops columns: the marks of jobs that were added again while running are in memory now, and
+  // sums are computed again when needed.
   10: (sql) =>
     sql.exec(`
 ALTER TABLE jobs DROP COLUMN again_ms;
 DROP TABLE tree_sums;
 CREATE TABLE tree_sums (first INTEGER PRIMARY KEY, last INTEGER NOT NULL, sums BLOB NOT NULL);
 `),
-  // The job fills the table, without a push.
+  // Adds a job that fills the table, without a push.
   11: (sql) =>
     sql.exec(`
 CREATE TABLE path_filters (first INTEGER PRIMARY KEY, last INTEGER NOT NULL, filters BLOB NOT NULL);
 INSERT INTO jobs (kind, key, due_ms) VALUES ('filter', '', 0);
 `),
   12: packAuthors,
-  // Without the table, it is made when the repository is opened.
+  // Changes an existing table only: otherwise it is created when the repository is opened.
   13: (sql) => {
     if (tableExists(sql, "ref_rules"))
       sql.exec("ALTER TABLE ref_rules ADD COLUMN required_contexts TEXT NOT NULL DEFAULT '[]'");
@@ -75,8 +75,8 @@ INSERT INTO jobs (kind, key, due_ms) VALUES ('filter', '', 0);
       "CREATE TABLE staged (id INTEGER PRIMARY KEY CHECK (id = 1), first INTEGER NOT NULL, run INTEGER NOT NULL)",
     ),
   15: divideRuns,
-  // Sizes, lengths and distances in `object_chunks` may be above 2³²: what was written before is
-  // right, and earlier releases must not read what comes.
+  // Changes nothing: sizes, lengths and distances in `object_chunks` may be above 2³² from now on.
+  // Existing rows are valid, but earlier releases must not read new ones.
   16: () => undefined,
 };
 
@@ -89,7 +89,7 @@ export function upgradeRepository(sql: Sql): void {
   }
 }
 
-/** Objects had a row each, found by an index on their ids. */
+/** Packs objects, which had a row each, found by an index on their ids. */
 function packObjects(sql: Sql): void {
   sql.exec(`
 DROP INDEX unintroduced;
@@ -115,7 +115,7 @@ CREATE TABLE job_runs (kind TEXT PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWI
 INSERT INTO job_runs SELECT kind, record FROM former_runs;
 DROP TABLE former_runs;
 `);
-  // That table comes with a later version.
+  // The table of staged rows comes with a later version.
   const staged = { get: () => null };
   const pages = new ObjectPages(sql, staged);
   const ids = new IdRuns(sql, staged);
@@ -138,7 +138,7 @@ DROP TABLE former_runs;
   sql.exec("DROP TABLE object_rows");
 }
 
-/** Nodes of the graph had a row each. */
+/** Packs nodes of the graph, which had a row each. */
 function packNodes(sql: Sql): void {
   sql.exec(`
 ALTER TABLE commits RENAME TO commit_rows;
@@ -172,7 +172,7 @@ CREATE TABLE commits (first INTEGER PRIMARY KEY, last INTEGER NOT NULL, count IN
   sql.exec("DROP TABLE commit_rows");
 }
 
-/** Authors had a row for each commit. */
+/** Packs authorships, which had a row for each commit. */
 function packAuthored(sql: Sql): void {
   sql.exec(`
 ALTER TABLE authored RENAME TO authored_rows;
@@ -188,7 +188,7 @@ CREATE TABLE authored (first INTEGER PRIMARY KEY, last INTEGER NOT NULL, authors
   sql.exec("DROP TABLE authored_rows");
 }
 
-/** Authors had a row each. */
+/** Packs authors, which had a row each. */
 function packAuthors(sql: Sql): void {
   sql.exec(`
 ALTER TABLE authors RENAME TO author_rows;
@@ -204,7 +204,7 @@ CREATE TABLE authors (first INTEGER PRIMARY KEY, last INTEGER NOT NULL, authors 
   sql.exec("DROP TABLE author_rows");
 }
 
-/** Files of worktrees had a row each. */
+/** Packs worktree files, which had a row each. */
 function packWorktrees(sql: Sql): void {
   sql.exec(`
 DROP INDEX pending_files;
@@ -234,7 +234,7 @@ DROP TABLE former_worktrees;
   sql.exec("DROP TABLE file_rows");
 }
 
-/** Chunks had a row each, found by an index on their keys. */
+/** Packs chunks, which had a row each, found by an index on their keys. */
 function packChunks(sql: Sql): void {
   sql.exec(`
 CREATE TABLE hot_chunks (id INTEGER PRIMARY KEY, size INTEGER NOT NULL, checksum BLOB NOT NULL, push INTEGER NOT NULL,
@@ -263,10 +263,10 @@ INSERT INTO hot_chunks SELECT id, size, checksum, push, pack_offset, first_numbe
   sql.exec("DROP TABLE chunks");
 }
 
-/** Merges left some runs of ids with pages out of order, which hid ids. Each page of such a run
- * becomes a run, and a job merges them. */
+/** Divides runs of ids. Merges left some with pages out of order, which hid ids. Each page of such
+ * a run becomes a run, and a job merges them. */
 function divideRuns(sql: Sql): void {
-  // Staged runs must be the last, and nobody needs them any more.
+  // Removes staged runs, which must be the last ones, and which nothing needs any more.
   sql.exec("DELETE FROM object_ids WHERE run >= (SELECT run FROM staged)");
   const pages = sql
     .exec<{ run: number; first: number }>("SELECT run, first FROM object_ids ORDER BY run, first")
