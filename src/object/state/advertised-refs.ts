@@ -6,16 +6,19 @@ import type { RefColumns } from "../../contract/refs.ts";
 import type { RefStore } from "../store/refs/refs.ts";
 import type { RefList } from "../../contract/fetch.ts";
 
-/** The prefixes that are tried for a short ref name. @see gitrevisions(7) */
+/** Prefixes that are tried for a short ref name, in order.
+ * @see gitrevisions(7) */
 export const LOOKED_FOR = ["", "refs/", "refs/tags/", "refs/heads/", "refs/remotes/"];
 
-/** Refs that are looked for one by one; of more, all refs are read, as most fetches do anyway. */
+/** Number of refs up to which each is looked up singly. For more, all refs are read, as most
+ * fetches do anyway. */
 const FEW_NAMES = 16;
 
-/** The refs between two pushes, and what they reach: read once for all fetches in between. */
+/** The refs between two pushes, and the nodes that they reach: read once for all fetches in
+ * between. */
 export class AdvertisedRefs {
   readonly #refs: RefStore;
-  /** Its graph is read when it is first asked for. */
+  /** Tables of the repository. The graph is read on first use. */
   readonly #stores: { objects: ObjectIndex; graph: CommitGraph };
   #all: RefColumns | null = null;
   #head: RefList["head"] | undefined;
@@ -27,7 +30,7 @@ export class AdvertisedRefs {
     this.#stores = stores;
   }
 
-  /** Every ref. */
+  /** All refs. */
   get all(): RefColumns {
     return (this.#all ??= this.#refs.all());
   }
@@ -41,12 +44,12 @@ export class AdvertisedRefs {
     return this.#head;
   }
 
-  /** The numbers of the objects that refs point at. */
+  /** Numbers of the objects that refs point to. */
   get tips(): NumberSet {
     return (this.#tips ??= NumberSet.fromUnsorted(this.#stores.objects.lookupMany(this.all.oids).number));
   }
 
-  /** Every graph node that a ref reaches. */
+  /** All graph nodes that a ref reaches. */
   get reachable(): PositionSet {
     if (this.#reachable === null) {
       const { graph } = this.#stores;
@@ -55,23 +58,23 @@ export class AdvertisedRefs {
     return this.#reachable;
   }
 
-  /** The refs that begin with one of the prefixes; all refs if there are no prefixes. */
+  /** Lists the refs that begin with one of the prefixes; all refs if there are no prefixes. */
   withPrefixes(prefixes: readonly string[]): RefColumns {
     return prefixes.length === 0 ? this.all : this.#refs.withPrefixes(prefixes);
   }
 
-  /** Whether a ref's name begins so. */
+  /** Whether any ref's name begins with a prefix. */
   hasPrefix(prefix: string): boolean {
     const { names } = this.all;
     return names[lowerBound(names, prefix)]?.startsWith(prefix) === true;
   }
 
-  /** The id of a ref, by its full name; null: no such ref. */
+  /** Finds the id of a ref by its full name; null: there is no such ref. */
   find(name: string): Oid | null {
     return name === "HEAD" ? (this.head?.oid ?? null) : (this.#refs.get(name)?.oid ?? null);
   }
 
-  /** As `find`, of many refs at once: in the order of the names. */
+  /** As `find`, for many refs at once, in the order of the names. */
   findMany(names: readonly string[]): (Oid | null)[] {
     if (names.length <= FEW_NAMES) return names.map((name) => this.find(name));
     const { names: known, oids } = this.all;
@@ -83,13 +86,14 @@ export class AdvertisedRefs {
     });
   }
 
-  /** The ids that a possibly short name may mean: none, one, or several when it is ambiguous. */
+  /** Finds the ids that a possibly short name may mean: none, one, or several when it is
+   * ambiguous. */
   expand(name: string): string[] {
     const found = LOOKED_FOR.map((prefix) => this.find(prefix + name)).filter((oid) => oid !== null);
     return found.map((oid) => toHex(oid));
   }
 
-  /** The annotated tags' ids and their targets. */
+  /** Lists the annotated tags' ids and their targets. */
   listAnnotatedTags(): { tags: Uint8Array; targets: Uint8Array } {
     const { oids, peeled } = this.all;
     const tags = new Uint8Array(oids.length);
@@ -106,7 +110,7 @@ export class AdvertisedRefs {
   }
 }
 
-/** The index of the first name that is not below another one.
+/** Finds the index of the first name that is not below another one.
  * @param names ascending */
 export function lowerBound(names: readonly string[], than: string): number {
   let [low, high] = [0, names.length];

@@ -1,33 +1,35 @@
 import { Semaphore } from "../../base/pacing/semaphore.ts";
 
-/** How long after a change the registry is told, so that many small pushes are told together. */
+/** Time between a change and its report to the registry, in ms, so that many small pushes are
+ * reported together. */
 const DELAY_MS = 2_000;
 
-/** How long a due announcement waits for requests to end. */
+/** Time for which a due announcement waits for requests to end, in ms. */
 const PATIENCE_MS = 3_000;
 
-/** Wait after the first failure; doubles with each further one, up to `LONGEST_BACKOFF_MS`. */
+/** Backoff after the first failure, in ms; doubles with each further one, up to
+ * `LONGEST_BACKOFF_MS`. */
 const FIRST_BACKOFF_MS = 2_000;
 const LONGEST_BACKOFF_MS = 60 * 60_000;
 
-/** Whether the registry was told what it lists of a repository, and when it is to be told. It costs
- * no row: every change sets the alarm, in its own transaction, and a process that finds one set
- * tells the registry when it rings. */
+/** Decides when the registry is told a repository's listed fields, and knows whether it was. This
+ * costs no row: every change sets the alarm, in its own transaction, and a process that finds an
+ * alarm set tells the registry when it rings. */
 export class Announcement {
-  /** One at a time. */
+  /** Lets one announcement run at a time. */
   readonly semaphore = new Semaphore(1);
-  /** A process that has just begun does not know what the one before has told. */
+  /** False at first: a new process does not know whether the last one told the registry. */
   #isTold = false;
-  /** Null: with the next alarm, whenever that rings. */
+  /** Null: at the next alarm, whenever it rings. */
   #dueMs: number | null = null;
   #failures = 0;
 
-  /** Whether the registry was told everything. */
+  /** Whether the registry was told all changes. */
   get isTold(): boolean {
     return this.#isTold;
   }
 
-  /** Notes a change. */
+  /** Records a change. */
   change(nowMs: number): void {
     if (this.#isTold || this.#dueMs === null) {
       this.#dueMs = nowMs + DELAY_MS;
@@ -36,20 +38,20 @@ export class Announcement {
     this.#isTold = false;
   }
 
-  /** Notes that the registry is being told. What changes from now on has not been told. */
+  /** Records the beginning of an announcement. Later changes are not part of it. */
   begin(): void {
     this.#isTold = true;
   }
 
-  /** Notes that it could not be told. */
+  /** Records the failure of an announcement. */
   fail(nowMs: number): void {
     this.#isTold = false;
     this.#dueMs = nowMs + Math.min(FIRST_BACKOFF_MS * 2 ** this.#failures, LONGEST_BACKOFF_MS);
     this.#failures += 1;
   }
 
-  /** Whether the registry is told now, when an alarm has rung. It needs no alarm of its own: it is
-   * told, due or not, when jobs run anyway.
+  /** Whether to tell the registry now that an alarm has rung. If jobs run anyway, it is told before
+   * the announcement is due, which saves a further alarm.
    * @param isRunning whether jobs run */
   isDue(nowMs: number, isRunning: boolean): boolean {
     if (this.#isTold) return false;
@@ -58,7 +60,7 @@ export class Announcement {
     return this.#latestMs() <= nowMs || (isRunning && this.#dueMs <= nowMs);
   }
 
-  /** When the alarm must ring for it; null: never.
+  /** Time at which the alarm must ring for the announcement; null: never.
    * @param quietAtMs expected end of requests */
   wakeMs(quietAtMs: number): number | null {
     if (this.#isTold || this.#dueMs === null) return null;

@@ -1,11 +1,11 @@
-// R2 keys begin with the id of the repository that wrote them.
+// Owners of R2 objects. R2 keys begin with the id of the repository that wrote them.
 
-/** The id of the repository that wrote an R2 object, and deletes it. */
+/** Takes the id of the repository that wrote an R2 object, and deletes it, from its key. */
 export function ownerOf(key: string): string {
   return key.slice(0, key.indexOf("/"));
 }
 
-/** R2 objects by the id of the repository that wrote them. */
+/** Groups R2 objects by the id of the repository that wrote them. */
 export function keysByOwner(keys: Iterable<string>): Map<string, Set<string>> {
   const byOwner = new Map<string, Set<string>>();
   for (const key of keys) {

@@ -7,96 +7,99 @@ import type { StoredLfsObject } from "../../contract/lfs.ts";
 import type { ObjectNumber } from "../../base/numbers/kinds.ts";
 import type { RefColumns } from "../../contract/refs.ts";
 
-/** What a fork begins with. */
+/** The state of the parent from which a fork starts. */
 export interface ForkOrigin {
-  /** The version of the parent's tables. */
+  /** Schema version of the parent's tables. */
   readonly schema: number;
   readonly fsck: FsckSetting;
-  /** Without HEAD. */
+  /** All refs except HEAD. */
   readonly refs: RefColumns;
-  /** The ref that HEAD names; null: there is no HEAD. */
+  /** The target of HEAD; null: there is no HEAD. */
   readonly head: string | null;
   /** The first part of the tables. */
   readonly first: CopyPart;
-  /** Names this state of the tables. */
+  /** Identifies this state of the tables. */
   readonly layout: string;
 }
 
-/** A commit that is shared. */
+/** A shared commit. */
 export interface SharedNode {
   readonly number: ObjectNumber;
-  /** Ids of its parents, packed. */
+  /** Packed ids of the parents. */
   readonly parents: Uint8Array;
-  /** Id of its root tree. */
+  /** Id of the root tree. */
   readonly tree: Uint8Array;
-  /** Seconds. */
+  /** Commit time, seconds. */
   readonly time: number;
-  /** The objects that it reaches and none of its parents does: a number set. */
+  /** The objects that the commit reaches and none of its parents does: an encoded number set. */
   readonly introduced: Uint8Array;
 }
 
-/** A chunk that is shared. */
+/** A shared chunk. */
 export interface SharedChunk extends ChunkRow {
-  /** Null: they are in R2. */
+  /** Inline bytes; null: the chunk is in R2. */
   readonly bytes: Uint8Array | null;
 }
 
-/** Commits, and where the objects that they bring are stored. Numbers are those of the repository
- * that shares them. */
+/** Commits, and the stored places of the objects that they introduce. Numbers are those of the
+ * repository that shares them. */
 export interface SharedHistory {
   readonly fsck: FsckSetting;
   /** Id of the branch's tip. */
   readonly tip: Uint8Array;
-  /** Parents first. */
+  /** Commits, parents first. */
   readonly nodes: readonly SharedNode[];
-  /** Where the objects are, and what they are deltas on; ascending by number. */
+  /** Rows of the objects and of their delta bases; ascending by number. */
   readonly rows: ObjectColumns;
-  /** Those of the rows that are there only as delta bases: a number set. */
+  /** Those of the rows that serve only as delta bases: an encoded number set. */
   readonly bases: Uint8Array;
   readonly chunks: readonly SharedChunk[];
-  /** Blobs that passed git's checks for special names, and which. */
+  /** Blobs that passed git's checks for special names, and these names as bits. */
   readonly vetted: readonly (readonly [object: ObjectNumber, names: number])[];
-  /** Which of the blobs are pointer files of Git LFS, and those of the objects that they name that
-   * are there. */
+  /** Pointer files of Git LFS among the blobs, and the stored ones among their objects. */
   readonly pointers: readonly LfsPointer[];
   readonly lfs: readonly StoredLfsObject[];
-  /** Whether the tip is not among the nodes: ask again, with what is there by then. */
+  /** Whether the tip is not among the nodes. If so, the caller must ask again, with all objects
+   * that it has by then. */
   readonly isPart: boolean;
 }
 
-/** What another repository asks for. */
+/** Another repository's request for a history. */
 export interface HistoryRequest {
-  /** Id of the repository that asks. */
+  /** Id of the requesting repository. */
   readonly holder: string;
-  /** Of the pin, higher than any before. */
+  /** Version of the pin, higher than any before. */
   readonly version: number;
-  /** Without `refs/heads/`, byte string. */
+  /** Branch without `refs/heads/`, byte string. */
   readonly branch: string;
-  /** Ids of commits that it has with all that they reach, packed. */
+  /** Packed ids of commits that the requesting repository has, with everything that they reach. */
   readonly haves: Uint8Array;
 }
 
-/** What repositories answer others of their family. The caller's rights were checked before. */
+/** The functions of a repository for others of its family. The caller's rights were checked
+ * before. */
 export interface FamilyMember {
-  /** Begins to be forked: pins every R2 object that its chunks are in, and returns the state to
+  /** Begins to be forked: pins every R2 object that contains its chunks, and returns the state to
    * copy. `missing`: there is no repository; `overtaken`: a request with a higher version came
    * before, and nothing has changed.
    * @param holder id of the fork
-   * @param version of the pin, higher than any before */
+   * @param version version of the pin, higher than any before */
   beginFork(holder: string, version: number): Promise<ForkOrigin | "missing" | "overtaken">;
-  /** A further part of the tables; null: rows have moved since the layout was read. */
+  /** Reads another part of the tables; null: rows have moved since the layout was read. */
   readForkPart(layout: string, place: CopyPlace): Promise<CopyPart | null>;
   /** Shares the commits of a branch that another repository lacks, some 100,000 objects at a time.
-   * Pins what they are in, on top of what is pinned; null: there is no such branch. */
+   * Pins the R2 objects that contain them, in addition to those already pinned; null: there is no
+   * such branch. */
   shareHistory(request: HistoryRequest): Promise<SharedHistory | null>;
-  /** Sets which of its R2 objects another repository needs: they stay until it says otherwise.
-   * @returns whether they are pinned; if not, one of them is not there any more, or a request with
-   * a higher version came before, and nothing has changed */
+  /** Pins the R2 objects that another repository needs, in place of those pinned for it before.
+   * @returns whether they are pinned; if not, one of them no longer exists, or a request with a
+   *   higher version came before, and nothing has changed */
   pin(holder: string, version: number, keys: readonly string[]): Promise<boolean>;
 }
 
 /** The other repositories of the deployment. */
 export interface FamilyPort {
-  /** @param id the registry's */
+  /** Opens a repository.
+   * @param id the registry's id */
   open(id: string): FamilyMember;
 }

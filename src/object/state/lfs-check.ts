@@ -1,8 +1,8 @@
 import type { StoredHash } from "../../base/chunks/stored-hash.ts";
 
-/** An LFS object that is being read, over several requests. */
+/** The check of an LFS object, possibly over several requests. */
 export interface LfsCheck {
   readonly hash: StoredHash;
-  /** What reads it at the moment, for all who wait; null: nothing. */
+  /** The running read, on which all requests wait; null: none runs. */
   running: Promise<void> | null;
 }

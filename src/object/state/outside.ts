@@ -1,56 +1,56 @@
 import type { ListeningOwner } from "../../contract/registry.ts";
 import type { Tables } from "../store/tables.ts";
 
-/** What imports need of the platform to ask other hosts. */
+/** The platform's services that imports need to connect to other hosts. */
 export interface ImportAccess {
   fetch(url: string, init: RequestInit): Promise<Response>;
-  /** Whether private addresses may be asked. */
+  /** Whether private addresses are allowed. */
   readonly allowsPrivate: boolean;
-  /** With it credentials for other hosts are encrypted; null: none can be kept. */
+  /** Key that encrypts credentials for other hosts; null: none can be stored. */
   readonly secretsKey: string | null;
 }
 
-/** What a repository reaches outside of its own storage. */
+/** The services outside of its own storage that a repository uses. */
 export interface Outside {
-  /** Tells listeners that something has happened; within a transaction they hear of it only once
-   * that is durable. */
+  /** Notifies listeners that something happened. Within a transaction, they are notified only once
+   * it is durable. */
   wakeListeners(): void;
-  /** Refuses an address that must not be asked.
+  /** Refuses a URL to which the server must not connect.
    * @throws GitError "invalid" */
   checkAddress(url: URL): void;
-  /** Sends a request; within a transaction it leaves only once that is durable. */
+  /** Sends a request. Within a transaction, it is sent only once that is durable. */
   fetch(url: string, init: RequestInit): Promise<Response>;
-  /** Whether admins see what webhooks answer. Where webhooks may be in private networks they do
-   * not: they would read what only the server may. */
+  /** Whether admins see the responses of webhooks' receivers. They do not where webhooks may be in
+   * private networks, because the responses could show them data that only the server may read. */
   readonly showsAnswers: boolean;
   /** Sends an event to the deployment's queue, as JSON; null: there is none. */
   readonly sendToQueue: ((event: string) => Promise<void>) | null;
-  /** Enters an event in an owner's log.
+  /** Adds an event to an owner's log.
    * @param event JSON: `OwnedEvent`
-   * @returns whether anybody listens to the owner; if not, it was not entered */
+   * @returns whether the owner's log has listeners; if not, the event was not added */
   tellOwner(owner: string, event: string): Promise<boolean>;
   /** Sends a question to the deployment's policy; null: there is none. */
   readonly askPolicy: ((question: string) => Promise<Response>) | null;
   readonly imports: ImportAccess;
 }
 
-/** What messages are sent with. */
+/** The services for sending messages. */
 export type Receivers = Pick<Outside, "checkAddress" | "fetch" | "showsAnswers" | "sendToQueue" | "tellOwner">;
 
-/** Tells listeners and webhooks of a repository's events. */
+/** Delivers a repository's events to listeners and webhooks. */
 export interface EventTeller {
-  /** Follows a transaction with an event; called in it, at its end. */
+  /** Handles the events of a transaction; called in it, at its end. */
   follow(tables: Tables): void;
-  /** Begins the deliveries that are due, and does not wait for them. */
+  /** Begins the due deliveries, without waiting for them. */
   start(): void;
-  /** Sets the job for the deliveries that remain. */
+  /** Schedules the job for the remaining deliveries. */
   scheduleRemaining(): void;
-  /** Hears that somebody listens to the repository's owner, whose log is then told of what
-   * happens. */
+  /** Learns that the repository's owner has listeners. Events are delivered to the owner's log from
+   * then on. */
   hearOwner(owner: ListeningOwner): void;
 }
 
-/** Tells nobody. */
+/** Delivers nothing. */
 export const NOBODY_TOLD: EventTeller = {
   follow: () => undefined,
   start: () => undefined,

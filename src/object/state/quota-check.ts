@@ -5,15 +5,15 @@ import type { Tables } from "../store/tables.ts";
 
 const NOTHING: Use = { sizeBytes: 0, objectCount: 0 };
 
-/** Checks how much a repository may still grow, given its current size. */
+/** Checks a repository's growth against the quota, from its current size. */
 export class QuotaCheck {
   readonly #quota: PushQuota;
-  /** Null: no quota is set. */
+  /** Current usage; null: no quota is set. */
   readonly #use: Use | null;
 
   /** Reads the repository's current size if a quota is set: a row per ref.
    * @param tables null: there is no repository yet
-   * @param replacedBytes that are stored and do not count, since what is added takes their place */
+   * @param replacedBytes stored bytes that do not count, since the addition replaces them */
   constructor(tables: Tables | null, { quota }: Pick<Requester, "quota">, limits: Limits, replacedBytes = 0) {
     const repository = effectiveQuota(quota.repository, limits);
     this.#quota = { ...quota, repository };
@@ -23,15 +23,15 @@ export class QuotaCheck {
   }
 
   /** Refuses an addition that exceeds the quota.
-   * @param addedBytes at least this many, as stored
+   * @param addedBytes lower bound of the stored bytes
    * @throws GitError "too-large" */
   check(addedBytes: number, addedObjects: number): void {
     if (this.#use !== null) checkQuota(this.#quota, this.#use, { sizeBytes: addedBytes, objectCount: addedObjects });
   }
 }
 
-/** The current size of a repository, and what others of its family hold for it, which does not
- * count. Reads a row per ref. */
+/** Measures the current size of a repository, and the bytes that others of its family store for it,
+ * which do not count. Reads a row per ref. */
 export function useOf({
   chunks,
   refs,

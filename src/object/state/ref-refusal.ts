@@ -2,7 +2,7 @@ import { decodeText } from "../../base/format/byte-string.ts";
 import { GitError } from "../../base/format/errors.ts";
 import { explainRefusal, type RefRefusal, type RefOutcome } from "../../contract/push.ts";
 
-/** The error for a single ref that did not move. */
+/** Makes the error for a single ref that did not move. */
 export function refusalError(name: string, refusal: RefRefusal): GitError {
   switch (refusal.kind) {
     case "stale":
@@ -23,7 +23,7 @@ export function refusalError(name: string, refusal: RefRefusal): GitError {
 
 /** Decides whether a whole push is refused: when no ref would move, or when it is atomic and one
  * would not.
- * @param outcomes of its refs, each judged alone
+ * @param outcomes outcomes of its refs, each judged alone
  * @returns the outcomes, none of which moves a ref; null: the push continues */
 export function refuseWhole(outcomes: readonly RefOutcome[], isAtomic: boolean): RefOutcome[] | null {
   const isRefused = ({ refusal }: RefOutcome): boolean => refusal !== null;
@@ -31,7 +31,7 @@ export function refuseWhole(outcomes: readonly RefOutcome[], isAtomic: boolean):
   return outcomes.map(({ name, refusal }) => ({ name, refusal: refusal ?? { kind: "atomic" } }));
 }
 
-/** The outcomes of a push whose pack is refused. */
+/** Makes the outcomes of a push whose pack is refused. */
 export function refuseUnpacked(commands: readonly { readonly name: string }[]): RefOutcome[] {
   return commands.map(({ name }) => ({ name, refusal: { kind: "unpack" } }));
 }

@@ -11,27 +11,27 @@ import type { WorktreePolicy } from "../../contract/env.ts";
 
 /** The platform services of a repository. */
 export interface RepositoryPlatform {
-  /** The registry's id of the repository: opaque, never reused. */
+  /** The repository's id in the registry: opaque, never reused. */
   readonly id: string;
   readonly registry: RegistryPort;
   readonly family: FamilyPort;
   readonly outside: Outside;
   readonly sql: Sql;
   readonly transactor: Transactor;
-  /** Removes the whole database, at once: a following transaction finds it empty. */
+  /** Removes the whole database at once: a following transaction finds it empty. */
   erase(): Promise<void>;
   /** Opens the chunk store, which counts its operations in `counters`. */
   openChunks(counters: ChunkCounters): ChunkStore;
   readonly module: WebAssembly.Module;
   readonly codec: Codec;
   readonly limits: Limits;
-  /** Which branches have worktrees by default. */
+  /** The deployment's policy for worktrees. */
   readonly worktrees: WorktreePolicy;
   /** The isolate's requests. */
   readonly traffic: Traffic;
-  /** Makes the platform call `runJobs` at this time (ms since the epoch), or earlier; then
+  /** Sets the alarm: the platform calls `runJobs` at this time (ms since 1970), or earlier; then
    * `runJobs` sets the next time itself. */
   wakeAt(timeMs: number): void;
-  /** Records what was done, and its cost. */
+  /** Logs an event and its cost. */
   observe(event: RepositoryEvent): void;
 }

@@ -28,45 +28,47 @@ import type { LfsCheck } from "./lfs-check.ts";
 import { KeyedMutex } from "../../base/pacing/keyed-mutex.ts";
 import type { RepositoryPlatform } from "./repository-platform.ts";
 
-/** How long a request that schedules jobs takes to end. An alarm that rang before it has been quiet
- * for long enough would be set again, which is a row. */
+/** Expected time until a request that schedules jobs has ended, in ms. An alarm that rang before
+ * the repository had been quiet for long enough would be set again, which writes a row. */
 const REQUEST_END_MS = 500;
 
-/** When to try again if the jobs could not be read, or the database was not removed. */
+/** Time to the next attempt if the jobs could not be read, or the database was not removed, in
+ * ms. */
 const LOOK_AGAIN_MS = 60_000;
 
 /** The state that one repository's pushes, fetches and jobs share. Before the repository is
  * created, only the table of jobs may exist. */
 export class RepositoryState {
   readonly platform: RepositoryPlatform;
-  /** What schedules jobs after each push. */
+  /** Functions that schedule jobs after each push. */
   readonly followers: readonly PushFollower[];
   /** The database's operations since the object started. */
   readonly sqlCounters = newSqlCounters();
-  /** Prefixes of R2 keys below which running pushes and jobs write: they must not be swept. */
+  /** Prefixes of R2 keys that running pushes and jobs write: they must not be swept. */
   readonly activePrefixes = new Set<string>();
   /** Serializes commits that the server makes, by the ref that they move. */
   readonly refMutex = new KeyedMutex();
-  /** Whether the registry knows what it lists of the repository. */
+  /** When and whether the registry was told of changes. */
   readonly announcement = new Announcement();
-  /** Tells others of events; the repository sets it. */
+  /** Delivers events; set by the repository. */
   teller: EventTeller = NOBODY_TOLD;
-  /** Running work that holds something up. */
+  /** Running work that delays other work. */
   readonly holds = new Holds();
-  /** What others of the family need of its R2 objects. */
+  /** R2 objects of this repository that others of the family need. */
   readonly pins: PinTable;
   /** The progress of steps that are being indexed, by the upload session that they belong to. */
   readonly stepsUnderWay = new Map<string, StepProgress>();
-  /** Called when a part of an upload session arrives, or the session ends, by the session's id:
-   * steps that wait for parts. */
+  /** Callbacks by session id, called when a part of an upload session arrives, or the session ends:
+   * steps wait for them. */
   readonly awaitedUploads = new Map<string, () => void>();
-  /** The LFS objects that are being read to check them, by the uploads that brought them. */
+  /** Running checks of LFS objects, by the uploads that brought them. */
   readonly lfsChecks = new Map<string, LfsCheck>();
-  /** Changes whenever rows that forks copy may have been written; differs from life to life. */
+  /** Identifies the state of the rows that forks copy: changes whenever they may have been written,
+   * and with each life of the object. */
   #layout = { life: crypto.randomUUID(), changes: 0 };
   readonly #jobs: JobQueue;
   #tables: Tables | null = null;
-  /** Whether the tables' cached data may differ from what is stored. */
+  /** Whether the tables' caches may differ from the database. */
   #isStale = false;
   #advertised: AdvertisedRefs | null = null;
   #record: RepositoryRecord;
@@ -100,14 +102,14 @@ export class RepositoryState {
     if (this.#record.createdMs !== 0 && !this.#record.deleted) {
       this.platform.transactor.transactionSync(() => upgradeRepository(this.platform.sql));
       this.#tables = new Tables(this.platform.sql, this.#jobs);
-      // What a push had staged whose process died.
+      // Removes rows that were staged by a push whose process died.
       this.#tables.objects.unstage();
     }
     if (this.hasJobs) this.jobs.recover(Date.now());
     this.scheduleJobs();
   }
 
-  /** The tables; null when the repository does not exist yet, or no longer. */
+  /** The tables; null when the repository does not exist (any more). */
   get tables(): Tables | null {
     if (this.#isStale) {
       this.#tables = new Tables(this.platform.sql, this.#jobs, this.#tables);
@@ -117,7 +119,7 @@ export class RepositoryState {
     return this.#tables;
   }
 
-  /** The refs as fetches see them. Must be read again after each wait. */
+  /** The refs as fetches see them. Read it again after each wait. */
   get advertised(): AdvertisedRefs {
     const { tables } = this;
     return (this.#advertised ??= new AdvertisedRefs(tables!));
@@ -128,32 +130,33 @@ export class RepositoryState {
     return this.#record.key;
   }
 
-  /** Whether the repository was deleted, which is final. */
+  /** Whether the repository was deleted, which is permanent. */
   get isDeleted(): boolean {
     return this.#record.deleted;
   }
 
-  /** When the repository was created. */
+  /** Time at which the repository was created. */
   get createdMs(): number {
     return this.#record.createdMs;
   }
 
-  /** Id of the repository that it is a fork of; null: it is none, or does not exist. */
+  /** Id of the repository that this one is a fork of; null: it is no fork, or does not exist. */
   get parent(): string | null {
     return this.#record.parent;
   }
 
-  /** When it deletes itself (ms since 1970); null: never. */
+  /** Time at which the repository deletes itself (ms since 1970); null: never. */
   get expiresMs(): number | null {
     return this.#record.expiresMs;
   }
 
-  /** Equal as long as nothing was written of what forks copy: objects, graph, refs. */
+  /** Identifies the state of objects, graph and refs, which forks copy: equal as long as none of
+   * them was written. */
   get layout(): string {
     return `${this.#layout.life} ${this.#layout.changes}`;
   }
 
-  /** The tables, by which a push is prepared. For a repository that does not exist yet they are
+  /** The tables with which a push is prepared. If the repository does not exist yet, they are
    * empty, and are replaced when it is created.
    * @throws GitError "unavailable" while the repository is being made as a fork */
   prepareTables(): Tables {
@@ -164,7 +167,7 @@ export class RepositoryState {
     return new Tables(sql, this.#jobs);
   }
 
-  /** How strictly pushed objects are checked. */
+  /** The strictness of checks for pushed objects. */
   get fsck(): FsckSetting {
     return this.#record.fsck;
   }
@@ -183,8 +186,8 @@ export class RepositoryState {
   /** Runs `f` on the tables in one transaction, creating the repository if needed.
    * @param fsck the repository's new setting, null: unchanged
    * @param f returns whether to commit its writes
-   * @param prepared what `prepareTables` has returned, if there are rows in it and the layout is
-   * still the same: a new repository gets these tables
+   * @param prepared the result of `prepareTables`, if it has rows and the layout is still the same:
+   *   a new repository gets these tables
    * @throws GitError "not-found" when the repository was deleted */
   transact<T>(
     fsck: FsckSetting | null,
@@ -214,13 +217,14 @@ export class RepositoryState {
       return result;
     } catch (error) {
       if (error instanceof TakenBack) return error.result as T;
-      // The database failed: cached data is read again.
+      // Reads cached data again, because the database failed.
       if (!isGitError(error)) this.reload();
       throw error;
     }
   }
 
-  /** @throws GitError "unavailable" while the repository is being made as a fork */
+  /** Refuses to create the repository.
+   * @throws GitError "unavailable" while the repository is being made as a fork */
   #checkCreation(): void {
     if (this.holds.has("pin"))
       throw new GitError("unavailable", { subject: "repository", reason: "it is being forked" });
@@ -239,8 +243,8 @@ export class RepositoryState {
     return true;
   }
 
-  /** Makes the repository exist, as a fork whose tables are filled already.
-   * @param f finishes them, in the same transaction */
+  /** Creates the repository as a fork whose tables are filled already.
+   * @param f finishes the tables, in the same transaction */
   createFork(
     origin: Pick<RepositoryRecord, "fsck" | "expiresMs"> & { parent: string },
     f: (tables: Tables) => void,
@@ -254,7 +258,7 @@ export class RepositoryState {
       return tables;
     });
     this.#record = record;
-    // What it holds in memory of the graph is what it was before the transaction.
+    // Reloads the tables, because the graph in memory is from before the transaction.
     this.reload();
     this.scheduleJobs();
   }
@@ -269,8 +273,8 @@ export class RepositoryState {
     const owners = this.neededElsewhere().keys();
     this.platform.transactor.transactionSync(() => {
       markDeleted(this.platform.sql);
-      // Objects being written have their sweep, and what others keep for this one is to be
-      // released. No other job is needed any more.
+      // Keeps only the jobs that a deleted repository needs: running writes must be swept, and pins
+      // in other repositories released.
       jobs.cancelAllBut(["sweep", "unpin", "abort"]);
       for (const owner of owners) jobs.add("unpin", owner, Date.now());
       jobs.add("erase", "", Date.now());
@@ -285,25 +289,24 @@ export class RepositoryState {
     return true;
   }
 
-  /** Notes that what the registry lists has changed, and what listeners hear of; must run at the
-   * end of the transaction. If the process dies right after it, the alarm wakes the next one, which
-   * tells the registry and runs the jobs. */
+  /** Records that fields listed by the registry have changed, and that listeners must be notified;
+   * must run at the end of the transaction. If the process dies right after it, the alarm wakes the
+   * next one, which tells the registry and runs the jobs. */
   #change(tables: Tables): void {
     this.announcement.change(Date.now());
     this.teller.follow(tables);
     this.scheduleJobs();
   }
 
-  /** The R2 objects of other repositories that are needed here, by the id of their owner. */
+  /** Lists the R2 objects of other repositories that this one needs, by the id of their owner. */
   neededElsewhere(): Map<string, Set<string>> {
     const needed = keysByOwner(this.tables?.neededKeys() ?? []);
     needed.delete(this.key);
     return needed;
   }
 
-  /** Runs a transaction that writes nothing of what forks copy, nor of what a large push prepares
-   * itself with. What is in memory of index and chunks
-   * follows one that is rolled back. */
+  /** Runs a transaction that writes no row that forks copy or that a large push prepares itself
+   * with. After a rollback, the caches of index and chunks are cleared. */
   transactAside<T>(f: () => T): T {
     try {
       return this.#transactor.transactionSync(f);
@@ -314,15 +317,15 @@ export class RepositoryState {
     }
   }
 
-  /** Makes the tables be read again, since cached data may differ from what is stored. The next
-   * access does it, so that a database which cannot be read at the moment leaves nothing out of
-   * date behind. */
+  /** Makes the tables be read again at the next access, since cached data may differ from the
+   * database. The delay avoids keeping outdated data if the database cannot be read at the
+   * moment. */
   reload(): void {
     this.#isStale = this.#tables !== null;
     this.#tables?.forget();
   }
 
-  /** Runs `f` while object numbers are held across waits: none is pruned meanwhile. */
+  /** Runs `f` while object numbers are held across waits: no object is pruned meanwhile. */
   async holdNumbers<T>(f: () => Promise<T>): Promise<T> {
     this.#holders += 1;
     try {
@@ -337,13 +340,13 @@ export class RepositoryState {
     return this.#holders > 0;
   }
 
-  /** When there will have been no request for long enough that jobs may begin. */
+  /** Time at which there will have been no request for long enough that jobs may begin. */
   quietAtMs(nowMs: number): number {
     const { traffic, limits } = this.platform;
     return traffic.quietAtMs(limits.quietMs, nowMs);
   }
 
-  /** What jobs make way for now. */
+  /** The requests to which jobs give way now. */
   get rivals(): Rivals {
     if (this.holds.has("hurry")) return "none";
     if (this.platform.traffic.isReceiving) return "packs";
@@ -357,14 +360,14 @@ export class RepositoryState {
       const nextMs = this.#nextWakeMs();
       if (nextMs !== null) this.platform.wakeAt(nextMs);
     } catch (error) {
-      // The jobs cannot be read at the moment. Without an alarm, a due job would wait for the next
-      // push.
+      // Sets an alarm although the jobs cannot be read at the moment. Without it, a due job would
+      // wait for the next push.
       this.platform.wakeAt(Date.now() + LOOK_AGAIN_MS);
       throw error;
     }
   }
 
-  /** When there is something to do; null: never. If neither the repository nor a job exists, the
+  /** Time of the next work; null: there is none. If neither the repository nor a job exists, the
    * database must be removed: the last job may have died before it did that. */
   #nextWakeMs(): number | null {
     if (!this.hasJobs) return null;
@@ -377,7 +380,7 @@ export class RepositoryState {
   }
 }
 
-/** Thrown to roll back a transaction, with its result. */
+/** Rolls back a transaction when thrown, and carries its result. */
 class TakenBack extends Error {
   readonly result: unknown;
 

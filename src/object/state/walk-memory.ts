@@ -1,7 +1,7 @@
 import type { ObjectNumber } from "../../base/numbers/kinds.ts";
 import type { RepositoryState } from "./repository-state.ts";
 
-/** The most commits remembered for a path: the tips of some branches. */
+/** Limit of the commits remembered per path: the tips of some branches. */
 const COMMITS_PER_PATH = 4;
 
 interface Entry<Found> {
@@ -9,12 +9,12 @@ interface Entry<Found> {
   readonly sizeBytes: number;
 }
 
-/** What walks have found of a path, each from one commit on; for the life of the repository's
- * object. A later walk that comes through that commit ends there: after a push it visits only what
- * is new. Nothing here becomes wrong, since commits do not change. */
+/** A cache of walks' results for a path, each from one commit on, for the life of the repository's
+ * object. A later walk that reaches that commit ends there: after a push it visits only new
+ * commits. No result becomes outdated, since commits do not change. */
 export class WalkMemory<Found> {
   readonly #limitBytes: number;
-  /** By path, then by the commit's number. Those used last are the last. */
+  /** Results by path, then by the commit's number. The last used are at the end. */
   readonly #paths = new Map<string, Map<ObjectNumber, Entry<Found>>>();
   #sizeBytes = 0;
 
@@ -22,19 +22,19 @@ export class WalkMemory<Found> {
     this.#limitBytes = limitBytes;
   }
 
-  /** Bytes of all that is remembered. */
+  /** Bytes of all results. */
   get sizeBytes(): number {
     return this.#sizeBytes;
   }
 
-  /** What was found of a path from a commit on; undefined: nothing. */
+  /** Finds the result for a path from a commit on; undefined: none is cached. */
   find(path: string, commit: ObjectNumber): Found | undefined {
     return this.#paths.get(path)?.get(commit)?.found;
   }
 
-  /** Remembers what was found. What was used least recently is dropped.
+  /** Caches a result. Evicts the least recently used ones.
    * @param path byte string
-   * @param sizeBytes of what was found, about */
+   * @param sizeBytes approximate size of the result */
   keep(path: string, commit: ObjectNumber, found: Found, sizeBytes: number): void {
     const commits = this.#paths.get(path) ?? new Map<ObjectNumber, Entry<Found>>();
     this.#paths.delete(path);
@@ -59,8 +59,8 @@ export class WalkMemory<Found> {
   }
 }
 
-/** Makes the memory of one kind of walk: a function that gives each repository its own.
- * @param limitBytes of a repository */
+/** Makes the cache of one kind of walk: a function that gives each repository its own.
+ * @param limitBytes limit per repository */
 export function newWalkMemory<Found>(limitBytes: number): (state: RepositoryState) => WalkMemory<Found> {
   const memories = new WeakMap<RepositoryState, WalkMemory<Found>>();
   return (state) => {
