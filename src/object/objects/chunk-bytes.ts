@@ -4,8 +4,8 @@ import type { ChunkRow } from "../store/index/chunk-row.ts";
 import type { ChunkTable } from "../store/index/chunk-table.ts";
 import { checkChunk } from "../../base/bytes/chunk-checksum.ts";
 
-/** Reads a chunk, wherever it is, and verifies its checksum, so that maintenance moves only intact
- * bytes.
+/** Reads a chunk, wherever it is stored, and verifies its checksum, so that maintenance moves only
+ * intact bytes.
  * @throws GitError "storage-failed" */
 export async function readChunk(chunks: ChunkTable, store: ChunkStore, row: ChunkRow): Promise<Uint8Array> {
   const { id, key, start, size, checksum } = row;
@@ -14,7 +14,7 @@ export async function readChunk(chunks: ChunkTable, store: ChunkStore, row: Chun
   return bytes;
 }
 
-/** The checksum of a chunk's bytes. */
+/** Computes the checksum of a chunk's bytes. */
 export function hashChunk(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(createHash("sha1").update(bytes).digest());
 }

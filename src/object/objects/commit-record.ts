@@ -1,4 +1,5 @@
-// Commits as the API shows them: text where objects have bytes. Lists cut what is long, and say so.
+// Commits as the API shows them: text where objects have bytes. Lists truncate long values, and
+// mark them as truncated.
 import type { ObjectNumber } from "../../base/numbers/kinds.ts";
 import { fromByteString } from "../../base/format/byte-string.ts";
 import { type CommitHead, parseCommitHead } from "../../base/format/commit.ts";
@@ -19,7 +20,7 @@ interface ReadHead {
   /** Hex. */
   readonly oid: string;
   readonly head: CommitHead;
-  /** Whether they are all of it. */
+  /** Whether the bytes are the whole commit. */
   readonly isWhole: boolean;
   /** The commit's time (seconds since 1970). */
   readonly timeSeconds: number;
@@ -27,10 +28,10 @@ interface ReadHead {
 
 const UTF_8 = new TextDecoder();
 
-/** The bounds of a commit that is told whole. */
+/** Bounds that truncate nothing. */
 export const UNBOUNDED: RecordBounds = { messageBytes: Infinity, nameBytes: Infinity, parents: Infinity };
 
-/** Reads a commit's content, and tells all of it.
+/** Parses a commit's content, and shows all of it.
  * @param oid in hex
  * @throws GitError as `parseCommit` */
 export function toCommitRecord(oid: string, content: Uint8Array): CommitRecord {
@@ -38,7 +39,7 @@ export function toCommitRecord(oid: string, content: Uint8Array): CommitRecord {
   return describeHead({ oid, head, isWhole: true, timeSeconds: 0 }, UNBOUNDED);
 }
 
-/** Tells as much of a commit as bounds allow. */
+/** Shows as much of a commit as the bounds allow. */
 export function describeHead(
   { oid, head, isWhole, timeSeconds }: Omit<ReadHead, "number">,
   bounds: RecordBounds,
@@ -58,9 +59,9 @@ export function describeHead(
   };
 }
 
-/** Reads commits in the order of their numbers, cut as lists show them.
+/** Reads commits in the order of their numbers, truncated as in lists.
  * @param numbers object numbers of commits, in any order
- * @param budget of the list that they belong to
+ * @param budget budget of the list that they belong to
  * @throws GitError "storage-failed" when one cannot be read */
 export async function* readCommits(
   repository: OpenRepository,
@@ -94,7 +95,7 @@ export async function* readHeads(
     const start = { number, oid: toHex(oid, OID_BYTES * at++), timeSeconds };
     const isAll = bytes?.length === sizeBytes;
     const head = bytes === null ? headOf(repository, number, parents) : parseCommitHead(bytes, isAll, parents);
-    // The message begins, or somebody is named, behind very long headers.
+    // Reads the whole commit: its message or an identity is behind very long headers.
     if (bytes !== null && head.message === null && budget.takeRead(sizeBytes)) {
       const content = (await reader.read(number)).bytes;
       yield { ...start, head: parseCommitHead(content, true, parents), isWhole: true };
@@ -103,7 +104,7 @@ export async function* readHeads(
   }
 }
 
-/** What the graph knows of a commit. */
+/** Makes a head from the graph's data about a commit. */
 function headOf(repository: OpenRepository, number: ObjectNumber, most: number): CommitHead {
   const { graph } = repository.tables;
   const position = graph.position(number);
@@ -120,18 +121,18 @@ function headOf(repository: OpenRepository, number: ObjectNumber, most: number):
   };
 }
 
-/** Characters of what is told of a commit. */
+/** Counts the characters of a shown commit. */
 export function sizeOf({ message, parents, author, committer }: CommitRecord): number {
   const people = [author, committer].reduce((sum, { name, email }) => sum + name.length + email.length, 0);
   return message.length + people + 2 * OID_BYTES * parents.length;
 }
 
-/** How an identity is shown. */
+/** Options for showing an identity. */
 interface IdentWay {
-  /** From a commit's header. */
+  /** Encoding named by the commit's header. */
   readonly encoding?: string | undefined;
   readonly nameBytes: number;
-  /** The time to show if the identity was not read (seconds since 1970). */
+  /** Time to show if the identity was not read (seconds since 1970). */
   readonly timeSeconds: number;
 }
 
@@ -153,19 +154,21 @@ interface CutText {
   readonly isCut: boolean;
 }
 
-/** Decodes text, cut between two characters.
+/** Decodes text, and truncates it between two characters.
  * @param encoding from a commit's header; an unknown one is read as UTF-8 */
 export function cutText(bytes: Uint8Array, mostBytes: number, encoding?: string): CutText {
   if (bytes.length <= mostBytes) return { text: decoderOf(encoding).decode(bytes), isCut: false };
   return { text: decoderOf(encoding, true).decode(bytes.subarray(0, mostBytes), { stream: true }), isCut: true };
 }
 
-/** What a commit's header says of its encoding. */
+/** Finds the encoding that a commit's header names. */
 export function encodingOf(headers: readonly Header[]): string | undefined {
   return headers.find(({ name }) => name === "encoding")?.value;
 }
 
-/** @param isCut whether the text goes on: then the decoder is a new one, which keeps its rest */
+/** Makes a decoder, or takes a shared one.
+ * @param isCut whether the text is cut off: then the decoder must be a new one, because it holds
+ *   back the rest */
 function decoderOf(encoding: string | undefined, isCut = false): TextDecoder {
   if (encoding === undefined) return isCut ? new TextDecoder() : UTF_8;
   try {

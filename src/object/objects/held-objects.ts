@@ -12,27 +12,27 @@ import type { DeltaCodec, WholeObject } from "../../base/bytes/delta-chains.ts";
 import { decodeEntryHead } from "../../base/bytes/entry-head.ts";
 import { type HeldExtent, holdExtent, readExtent, WHOLE_READ_BYTES } from "../../base/bytes/read-extent.ts";
 
-/** The tables that say where objects are stored. */
+/** The tables with the stored places of objects. */
 interface PlaceTables {
   readonly objects: ObjectIndex;
   readonly chunks: ChunkTable;
 }
 
-/** Bytes of a group of objects. A single group may have twice as many. */
+/** Size limit of a group of objects in bytes. A single group may be twice as large. */
 export const GROUP_BYTES = 4 * 1024 * 1024;
 
-/** The largest delta that is applied here (bytes). One to a small object has hardly more, unless it
- * was made to have. */
+/** Size limit of a delta that is applied here, in bytes. A delta to a small object is larger only
+ * if it was crafted. */
 const MAX_DELTA_BYTES = 256 * 1024;
 
-/** Objects that are read between two calls of `rest`: some milliseconds. */
+/** Number of objects that are read between two calls of `rest`: some milliseconds. */
 const OBJECTS_PER_STEP = 200;
 
-/** Objects that are read in groups, into memory that is used again: those of the last group and of
- * the one before are there. Most neighbours are stored as deltas of each other, so few are looked
- * for elsewhere, and none is copied to become garbage. */
+/** Reads objects in groups, into reused memory that holds the last group and the one before. Most
+ * neighbours are stored as deltas of each other, so few bases are read from elsewhere, and no copy
+ * becomes garbage. */
 export class HeldObjects {
-  /** Holds their contents. */
+  /** Memory with the objects' contents. */
   readonly memory: ObjectMemory;
   readonly #tables: PlaceTables;
   readonly #store: ChunkStore;
@@ -41,9 +41,9 @@ export class HeldObjects {
   readonly #delta = new Uint8Array(MAX_DELTA_BYTES);
   #before = new Map<ObjectNumber, ByteRange>();
   #group = new Map<ObjectNumber, ByteRange>();
-  /** Where the next object goes. */
+  /** Offset of the next object. */
   #at = 0;
-  /** Whether the group has more than one half of the memory. */
+  /** Whether the group takes more than one half of the memory. */
   #isLarge = false;
 
   /** @param readElsewhere reads objects whose delta bases are not here */
@@ -61,14 +61,13 @@ export class HeldObjects {
     this.memory = { bytes, view: new DataView(bytes.buffer) };
   }
 
-  /** Where an object's content is; undefined: it is not here. */
+  /** Finds the place of an object's content; undefined: it is not in memory. */
   find(number: ObjectNumber): ByteRange | undefined {
     return this.#group.get(number) ?? this.#before.get(number);
   }
 
   /** Reads a group of objects.
-   * @param numbers of at most `GROUP_BYTES` in all, or twice that: then the group before is
-   * forgotten
+   * @param numbers at most `GROUP_BYTES` in all, or twice that, which overwrites the group before
    * @param rest called between steps of some milliseconds
    * @throws GitError "storage-failed", "corrupt-pack"; RangeError when they are too large */
   async read(numbers: NumberSet, rest: () => Promise<void>): Promise<void> {
@@ -106,7 +105,7 @@ export class HeldObjects {
     this.#at = this.#isLarge || this.#at > GROUP_BYTES ? 0 : GROUP_BYTES;
   }
 
-  /** The objects whose delta bases are not here, and do not come before them. */
+  /** Finds the objects whose delta bases are neither in memory nor earlier in the group. */
   #findLost({ number, base }: ObjectColumns, numbers: NumberSet): NumberSet {
     const isLost = (one: ObjectNumber, i: number): boolean => {
       const from = base[i]!;
@@ -119,7 +118,8 @@ export class HeldObjects {
     for await (const [number, { bytes }] of this.#readElsewhere(numbers)) this.#put(number, bytes);
   }
 
-  /** @param content is mostly where it belongs already */
+  /** Puts an object's content at the next offset.
+   * @param content is mostly there already */
   #put(number: ObjectNumber, content: Uint8Array): void {
     const { bytes } = this.memory;
     const { length } = content;
@@ -128,7 +128,8 @@ export class HeldObjects {
     this.#at += length;
   }
 
-  /** @returns null: its delta is too large */
+  /** Makes an object from its entry.
+   * @returns null: its delta is too large */
   #make(entry: Uint8Array, base: ByteRange | null, sizeBytes: number): Uint8Array | null {
     const { bytes } = this.memory;
     const head = decodeEntryHead(entry);
@@ -141,8 +142,7 @@ export class HeldObjects {
   }
 }
 
-/** The stored entries of objects. The chunk of the last one stays in memory until it is
- * released. */
+/** The stored entries of objects. The chunk of the last one stays in memory until its release. */
 class Entries {
   readonly #tables: PlaceTables;
   readonly #store: ChunkStore;
@@ -158,14 +158,14 @@ class Entries {
     this.#chunks = new Map(tables.chunks.byIds(rows.chunk).map((row) => [row.id, row]));
   }
 
-  /** The entry of row `i`; null: it is not in memory. */
+  /** Finds the entry of row `i`; null: it is not in memory. */
   inMemory(i: number): Uint8Array | null {
     const { chunk, offset, length } = this.#rows;
     if (this.#held === null || chunk[i] !== this.#chunk) return null;
     return this.#held.bytes.subarray(offset[i]!, offset[i]! + length[i]!);
   }
 
-  /** Reads the entry of row `i`, and its chunk if that is not large. */
+  /** Reads the entry of row `i`, and its chunk if it is small enough. */
   async read(i: number): Promise<Uint8Array> {
     const { chunk, offset, length } = this.#rows;
     const row = this.#chunks.get(chunk[i]!)!;
@@ -177,7 +177,7 @@ class Entries {
     return this.inMemory(i)!;
   }
 
-  /** Forgets the chunk in memory. */
+  /** Releases the chunk in memory. */
   release(): void {
     this.#held?.release();
     this.#held = null;

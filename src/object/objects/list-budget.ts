@@ -9,10 +9,10 @@ import {
   MAX_LISTED_PARENTS,
 } from "../../base/format/shown-limits.ts";
 
-/** How much of a commit or tag is told. */
+/** Bounds for showing a commit or tag. */
 export interface RecordBounds {
   readonly messageBytes: number;
-  /** Of a name, and of an email. */
+  /** Bytes of a name, and of an email. */
   readonly nameBytes: number;
   readonly parents: number;
 }
@@ -29,8 +29,8 @@ const BRIEF: RecordBounds = {
   parents: MAX_BRIEF_PARENTS,
 };
 
-/** What one list may read and tell of commits and tags, so that neither its work nor its answer
- * grows with what they hold. */
+/** The budget of one list for reading and showing commits and tags, so that neither its work nor
+ * its answer grows with their contents. */
 export class ListBudget {
   #readBytes: number;
   #textBytes = MAX_LIST_TEXT_BYTES;
@@ -40,24 +40,24 @@ export class ListBudget {
     this.#readBytes = readBytes;
   }
 
-  /** Whether a list that can go on elsewhere should end here. */
+  /** Whether a list that can be continued should end here. */
   get isSpent(): boolean {
     return this.#textBytes <= 0 || this.#isRefused;
   }
 
-  /** How much of the next one is told. */
+  /** Bounds for the next commit or tag. */
   get bounds(): RecordBounds {
     return this.#textBytes <= 0 ? BRIEF : LISTED;
   }
 
-  /** Whether so many bytes may be read beyond the heads. */
+  /** Takes bytes for reading beyond the heads, if the budget allows. */
   takeRead(bytes: number): boolean {
     if (bytes > this.#readBytes) return !(this.#isRefused = true);
     this.#readBytes -= bytes;
     return true;
   }
 
-  /** Counts what was told. */
+  /** Counts shown text. */
   noteText(characters: number): void {
     this.#textBytes -= characters;
   }

@@ -4,19 +4,20 @@ import { QUALIFIED, isTaken, branchRev, HEADS, TAGS } from "../../base/format/re
 
 /** A ref that a name may mean. */
 export interface NamedRef {
-  /** Full, byte string. */
+  /** Full name, byte string. */
   readonly name: string;
   readonly oid: Oid;
   /** How direct the match is; 0: the name is the full name. */
   readonly rank: number;
 }
 
-/** Prefixes that are tried, the best first. Git itself tries tags before branches. Then anybody who
- * may create tags could shadow any branch. */
+/** Prefixes that are tried, the best first. Git itself tries tags before branches, but then anybody
+ * who may create tags could shadow any branch. */
 const PLACES = ["", "refs/heads/", "refs/tags/", "refs/", "refs/remotes/"];
 const QUALIFIED_PLACES = ["", "refs/", "refs/heads/", "refs/tags/", "refs/remotes/"];
 
-/** The refs that a name in the API may mean, the chosen one first. A full name means only itself.
+/** Finds the refs that a name in the API may mean, the chosen one first. A full name means only
+ * itself.
  * @param name full or short, byte string */
 export function refsNamed(advertised: AdvertisedRefs, name: string): NamedRef[] {
   const found: NamedRef[] = [];
@@ -28,8 +29,9 @@ export function refsNamed(advertised: AdvertisedRefs, name: string): NamedRef[] 
   return found;
 }
 
-/** How URLs name a tag: by its short name, unless this means something else there, alone or with a
- * path behind it: a branch of this name, or one whose name begins or goes on with it.
+/** Finds a tag's name in URLs: its short name, unless that means something else there, alone or
+ * before a path. A branch of this name hides the tag, and so does one above or below it, such as
+ * `a` or `a/b/c` for the tag `a/b`.
  * @param short without `refs/tags/`, byte string
  * @see splitRevPath */
 export function tagRev(advertised: AdvertisedRefs, short: string): string {
@@ -41,8 +43,8 @@ export function tagRev(advertised: AdvertisedRefs, short: string): string {
   return isHidden ? TAGS + short : short;
 }
 
-/** How URLs name what one of them names: what follows a name is not always the same path, and the
- * name must go on to mean the same ref.
+/** Finds a name in URLs that means the same ref before any path, unlike a short one that only fits
+ * the current path.
  * @param name as a URL has it
  * @param full the ref that it means there */
 export function stableRev(advertised: AdvertisedRefs, name: string, full: string): string {

@@ -16,23 +16,23 @@ import { HeldObjects } from "./held-objects.ts";
 import { PackDraft } from "../pack/pack-draft.ts";
 import type { PackPlan } from "../../base/bytes/pack-plan.ts";
 
-/** Objects whose delta chains are resolved at a time. */
+/** Number of objects whose delta chains are resolved at a time. */
 const SLICE_OBJECTS = 2_000;
 
-/** The tables that say where objects are stored. */
+/** The tables with the stored places of objects. */
 export interface ObjectTables {
   readonly objects: ObjectIndex;
   readonly chunks: ChunkTable;
   readonly trees: TreeTable;
 }
 
-/** Bytes of the trees that are walked together, unless one has more. */
+/** Bytes of the trees that are walked together, unless a single one is larger. */
 const GROUP_BYTES = 8 * 1024 * 1024;
 
 /** Entries of a tree that are passed between two looks at the clock. */
 const ENTRIES_PER_PAUSE = 256;
 
-/** A tree as it was read. */
+/** A tree that was read, with the numbers of its entries. */
 export interface NamedTree {
   readonly number: ObjectNumber;
   readonly content: Uint8Array;
@@ -47,17 +47,18 @@ export interface EntryPlace {
   readonly oid: Oid;
   /** Object number of the tree. */
   readonly tree: ObjectNumber;
-  /** Its index among the tree's entries without gitlinks. */
+  /** Index among the tree's entries without gitlinks. */
   readonly index: number;
 }
 
-/** The most objects that are prepared at a time. */
+/** Limit of the objects that are prepared at a time. */
 export const MAX_PREPARED = SLICE_OBJECTS;
 
-/** Objects whose places are known. */
+/** Objects whose places were looked up. */
 export interface PreparedObjects {
   has(number: ObjectNumber): boolean;
-  /** @throws GitError as `ObjectReader.read` */
+  /** Reads one of the objects.
+   * @throws GitError as `ObjectReader.read` */
   read(number: ObjectNumber): Promise<WholeObject>;
 }
 
@@ -83,8 +84,8 @@ export class ObjectReader {
   }
 
   /** Reads one object by its number.
-   * @throws GitError "storage-failed", "corrupt-pack" when the stored bytes are not those that were
-   * checked */
+   * @throws GitError "storage-failed", "corrupt-pack" when the stored bytes differ from the checked
+   *   ones */
   async read(number: ObjectNumber): Promise<WholeObject> {
     for await (const [, object] of this.readEach(NumberSet.of(number))) return object;
     throw new RangeError(`object ${number} was not read`);
@@ -103,21 +104,21 @@ export class ObjectReader {
     for await (const [number, { bytes }] of this.readEach(numbers)) yield [number, bytes];
   }
 
-  /** The sizes of objects (bytes), by their numbers. */
+  /** Finds the sizes of objects (bytes), by their numbers. */
   sizes(numbers: NumberSet): ReadonlyMap<ObjectNumber, number> {
     const { number, size } = this.#tables.objects.locate(numbers);
     return new Map(Array.from(number, (one, i) => [one, size[i]!]));
   }
 
-  /** The object numbers of entries of trees; 0 where the object is not here. */
+  /** Finds the object numbers of entries of trees; 0: the object is not stored here. */
   findEntries(entries: readonly EntryPlace[]): Column<ObjectNumber> {
     return this.#tables.objects.lookupMany(concatOids(entries.map(({ oid }) => oid))).number;
   }
 
   /** Reads the first bytes of objects, in the order of their numbers.
-   * @param sizes of the objects (bytes)
-   * @param mayResolve whether a large delta may be resolved, at a cost of so many bytes
-   * @yields null for one that is not read for this reason
+   * @param sizes sizes of the objects (bytes)
+   * @param mayResolve whether a large delta may be resolved, at a cost of this many bytes
+   * @yields null for an object that `mayResolve` refused
    * @throws GitError as `read` */
   readHeads(
     numbers: NumberSet,
@@ -128,19 +129,19 @@ export class ObjectReader {
     return this.#each(numbers, (chains, row, i) => chains.head(row, sizes[i]!, headBytes, mayResolve));
   }
 
-  /** Prepares to read objects in groups: memory of some megabytes. */
+  /** Allocates memory of some megabytes for reading objects in groups. */
   hold(): HeldObjects {
     return new HeldObjects(this.#tables, this.#chunks, this.#codec, (numbers) => this.readEach(numbers));
   }
 
-  /** Reads objects into a buffer that is reused: each is valid only until the next is requested.
+  /** Reads objects into a reused buffer: each is valid only until the next is requested.
    * @see DeltaChains.lend */
   lendEach(numbers: NumberSet): AsyncGenerator<[number: ObjectNumber, object: WholeObject], void, void> {
     return this.#each(numbers, (chains, row) => chains.lend(row));
   }
 
   /** Prepares to read objects one by one, in any order. Each chunk is read about once: entries that
-   * are needed later are kept, within the caches of `DeltaChains`.
+   * are needed later are cached, within the limits of `DeltaChains`.
    * @param numbers at most `MAX_PREPARED`
    * @throws GitError "storage-failed" when an object or a chunk is missing */
   prepare(numbers: readonly ObjectNumber[]): PreparedObjects {
@@ -150,7 +151,8 @@ export class ObjectReader {
     return { has: (number) => rowOf.has(number), read: (number) => chains.resolve(rowOf.get(number)!) };
   }
 
-  /** @param resolve gets the index of each object among them */
+  /** Reads objects in slices.
+   * @param resolve receives the index of each object among `numbers` */
   async *#each<Read>(
     numbers: NumberSet,
     resolve: (chains: DeltaChains, row: number, i: number) => Promise<Read>,
@@ -164,15 +166,16 @@ export class ObjectReader {
     }
   }
 
-  /** @returns the row of each object in the plan's `chains` */
+  /** Plans the delta chains of objects.
+   * @returns the row of each object in the plan's `chains` */
   #plan(numbers: readonly ObjectNumber[]): { plan: PackPlan; rows: Uint32Array } {
     const draft = new PackDraft(this.#tables.chunks);
     const { chains, undeltified } = collectChains(this.#tables.objects, draft, numbers);
     return { plan: draft.finish(numbers.length, chains, undeltified), rows: undeltified };
   }
 
-  /** The objects that trees name, without gitlinks, as words of table `trees`. Trees missing there
-   * are read and added.
+  /** Finds the objects that trees name, except gitlinks, as words of table `trees`. Trees missing
+   * there are read and added.
    * @throws GitError as `read` */
   async readEntries(trees: NumberSet): Promise<Map<ObjectNumber, Column<EntryWord>>> {
     const found = this.#tables.trees.find(trees);
@@ -191,8 +194,8 @@ export class ObjectReader {
     return found;
   }
 
-  /** Divides trees into groups whose entries may be in memory together.
-   * @param most trees of a group */
+  /** Divides trees into groups whose entries fit into memory together.
+   * @param most limit of a group's trees */
   *divide(trees: NumberSet, most: number): Generator<NumberSet, void, void> {
     const { number, size } = this.#tables.objects.locate(trees);
     let [from, groupBytes] = [0, 0];
@@ -242,7 +245,7 @@ export class ObjectReader {
     for (const { content } of trees) {
       for (const cursor = new TreeCursor(content); !cursor.isAtEnd; cursor.advance()) {
         const place = (at++ - from) * OID_BYTES;
-        // The commit of a gitlink may exist here by chance, but is not part of the tree.
+        // Ignores a gitlink's commit: it may exist here by chance, but is not part of the tree.
         if (typeOfMode(cursor.mode) === "commit") oids.fill(0, place, place + OID_BYTES);
         else oids.set(cursor.oid, place);
         if (at - from === SLICE_OBJECTS) lookUp();

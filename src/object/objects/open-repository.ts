@@ -11,7 +11,7 @@ import { ObjectReader } from "./object-reader.ts";
 import type { PushCost } from "../../contract/log-events.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
 
-/** An existing repository, as seen by one call of the API. Only reachable objects are visible: an
+/** An existing repository, as one call of the API sees it. Only reachable objects are visible: an
  * object of a refused push, or one that no ref reaches any more, counts as missing. */
 export class OpenRepository {
   readonly state: RepositoryState;

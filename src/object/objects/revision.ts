@@ -16,10 +16,11 @@ export interface Revision {
   readonly type: ObjectType;
 }
 
-/** The fewest hex digits of an abbreviated id. @see git's object-name.c: MINIMUM_ABBREV */
+/** Minimum number of hex digits of an abbreviated id.
+ * @see git's object-name.c: MINIMUM_ABBREV */
 const MIN_ABBREV = 4;
 
-/** The most steps of a revision: each costs a lookup in the graph. */
+/** Limit of a revision's steps: each costs a lookup in the graph. */
 const MAX_STEPS = 100;
 
 const STEP = /^(?:~(?<back>\d{0,9})|\^\{(?<type>[a-z]*)\}|\^(?<parent>\d{0,9}))/;
@@ -77,7 +78,7 @@ export function peel(repository: OpenRepository, revision: Revision, type: Objec
   throw new GitError("wrong-type", { oid: toHex(revision.oid), expected: type, actual: revision.type });
 }
 
-/** Peels tags to the object that is not a tag; returns any other object itself. */
+/** Peels tags to the first object that is not a tag; returns any other object itself. */
 function peelTags(repository: OpenRepository, revision: Revision): Revision {
   if (revision.type !== "tag") return revision;
   const { graph } = repository.tables;
@@ -87,7 +88,7 @@ function peelTags(repository: OpenRepository, revision: Revision): Revision {
   return reached.type === "tag" ? revisionOf(repository, graph.tree(end)) : reached;
 }
 
-/** The id and type of a stored object. */
+/** Finds the id and type of a stored object. */
 export function revisionOf({ tables }: OpenRepository, number: ObjectNumber): Revision {
   const { oid, type } = tables.objects.locate(NumberSet.of(number));
   return { oid, number, type: fromTypeNumber(type[0]!) };
@@ -108,7 +109,8 @@ function walkSteps(repository: OpenRepository, text: string, wanted: "commit" | 
   return at;
 }
 
-/** @returns null when there are fewer parents */
+/** Follows one step of a revision.
+ * @returns null when there are fewer parents */
 function walkStep(
   repository: OpenRepository,
   at: Revision,
@@ -132,7 +134,7 @@ function walkStep(
   return revisionOf(repository, graph.number(position));
 }
 
-/** `^{type}`; `^{}` peels tags, `^{object}` nothing. */
+/** Peels by `^{type}`; `^{}` peels tags, `^{object}` peels nothing. */
 function peelTo(repository: OpenRepository, at: Revision, type: string): Revision {
   switch (type) {
     case "":
@@ -170,7 +172,7 @@ function findStart(repository: OpenRepository, name: string, wanted: "commit" | 
   return ids[0]!;
 }
 
-/** The objects whose ids have this prefix; of several, those of the wanted type. */
+/** Finds the objects whose ids have this prefix; of several, those of the wanted type. */
 function findAbbreviated(repository: OpenRepository, name: string, wanted: "commit" | "object"): Revision[] {
   if (name.length < MIN_ABBREV || !/^[0-9a-f]+$/i.test(name)) return [];
   const found = repository.tables.objects

@@ -1,4 +1,4 @@
-// A commit or tag that is shown by itself: whole, and in parts if its message is large.
+// Shows a single commit or tag: whole, or in parts if its message is large.
 import { decodeText } from "../../base/format/byte-string.ts";
 import { parseCommit } from "../../base/format/commit.ts";
 import { GitError } from "../../base/format/errors.ts";
@@ -8,16 +8,16 @@ import { parseTag } from "../../base/format/tag.ts";
 import { cutText, describeHead, encodingOf, toIdentRecord } from "./commit-record.ts";
 import type { ShownCommit, ShownTag, MessagePart } from "../../contract/commits.ts";
 
-/** Whether a byte goes on with a character of UTF-8. */
+/** Whether a byte continues a character of UTF-8. */
 const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
 
-/** Bytes of a character's continuation in UTF-8. */
+/** Limit of the continuation bytes of a character in UTF-8. */
 const MAX_CONTINUATION_BYTES = 3;
 
 /** Shows a commit.
  * @param oid hex
- * @param part of the message, from 1
- * @throws GitError as `parseCommit`, "invalid" for a part that there is not */
+ * @param part part of the message, from 1
+ * @throws GitError as `parseCommit`, "invalid" when there is no such part */
 export function showCommitContent(oid: string, content: Uint8Array, part: number): ShownCommit {
   const { hasMoreHeaders: _, ...head } = parseCommit(content, MAX_SHOWN_PARENTS);
   const bounds = { messageBytes: 0, nameBytes: MAX_SHOWN_HEADER_BYTES, parents: MAX_SHOWN_PARENTS };
@@ -37,8 +37,8 @@ export function showCommitContent(oid: string, content: Uint8Array, part: number
 }
 
 /** Shows a tag object.
- * @param part of the message, from 1
- * @throws GitError as `parseTag`, "invalid" for a part that there is not */
+ * @param part part of the message, from 1
+ * @throws GitError as `parseTag`, "invalid" when there is no such part */
 export function showTagContent(content: Uint8Array, part: number): ShownTag {
   const { object, type, name, tagger, message } = parseTag(content);
   return {
@@ -51,7 +51,7 @@ export function showTagContent(content: Uint8Array, part: number): ShownTag {
   };
 }
 
-/** One part of a message. All parts in order are the message.
+/** Takes one part of a message. All parts in order are the message.
  * @throws GitError "invalid" when there is no such part */
 function partOf(message: Uint8Array, part: number, encoding?: string): MessagePart {
   const parts = Math.max(1, Math.ceil(message.length / MESSAGE_PART_BYTES));
@@ -64,7 +64,7 @@ function partOf(message: Uint8Array, part: number, encoding?: string): MessagePa
   return parts === 1 ? { message: text } : { message: text, messageTruncated: true, messageParts: parts };
 }
 
-/** Where a part ends: between two characters of UTF-8. */
+/** Finds the end of a part, between two characters of UTF-8. */
 function boundary(message: Uint8Array, part: number): number {
   const at = Math.min(part * MESSAGE_PART_BYTES, message.length);
   let end = at;

@@ -15,8 +15,8 @@ export class TagPeeling {
     this.passed = new Bitset<GraphPosition>(graph.length);
   }
 
-  /** The node that a node peels to: a commit, or the last tag if that is of a tree or a blob;
-   * itself, if it is not a tag.
+  /** Finds the node to which a node peels: a commit, or the last tag if its target is a tree or a
+   * blob; itself, if it is not a tag.
    * @param position of a node, as is the result */
   endOf(position: GraphPosition): GraphPosition {
     const way: GraphPosition[] = [];

@@ -9,7 +9,7 @@ import type { ObjectReader } from "./object-reader.ts";
 import { pause } from "../../base/pacing/time-slice.ts";
 import { WalkBudget } from "../../base/pacing/walk-budget.ts";
 
-/** Finds the objects that need no visit, because the other side has them and all that they
+/** Finds the objects that need no visit, because the other side has them and everything that they
  * reach. */
 export type FindHad = (objects: NumberSet) => NumberSet;
 
@@ -17,10 +17,10 @@ export type FindHad = (objects: NumberSet) => NumberSet;
 const TREES_READ = 1_000;
 const ENTRIES_PER_TURN = 50_000;
 
-/** The objects that trees reach, themselves included, level by level: each object is met first at
- * its least depth.
- * @param had what to leave out
- * @param depth the number of levels, the roots' included
+/** Finds the objects that trees reach, themselves included, level by level: each object is met
+ * first at its least depth.
+ * @param had finds the objects to leave out
+ * @param depth number of levels, including the roots'
  * @param end above every object number */
 export async function walkTrees(
   reader: ObjectReader,
@@ -61,9 +61,9 @@ export async function walkTrees(
   return found;
 }
 
-/** What a path and each byte of it cost besides its patterns, in steps; the steps that each tree
- * entry adds to the budget (a large history is fine, a tree that occurs in ever more places is
- * not); what a directory costs besides its path, in bytes. */
+/** Costs of a walk: steps per path, and per byte of a path, besides its patterns; steps that each
+ * tree entry adds to the budget (a large history is allowed, a tree that occurs in ever more places
+ * is not); bytes per directory besides its path. */
 const STEPS_PER_PATH = 60;
 const STEPS_PER_PATH_BYTE = 1 / 8;
 const STEPS_PER_ENTRY = 200;
@@ -71,13 +71,13 @@ const BYTES_PER_DIRECTORY = 192;
 
 /** A tree at one of its paths. */
 interface Place {
-  /** Byte string, ending in "/" unless it is a root. */
+  /** Path as a byte string, ending in "/" unless it is a root. */
   readonly path: string;
-  /** The verdict of each pattern list on the directory, which its entries inherit. */
+  /** The verdict of each pattern list on the directory, inherited by its entries. */
   readonly included: readonly boolean[];
 }
 
-/** The objects that trees reach, like `walkTrees`, but only blobs that every list of patterns
+/** Finds the objects that trees reach, as `walkTrees`, but only blobs that every list of patterns
  * includes, at one of their paths.
  * @throws GitError "too-large" when the patterns cost too much, or there are too many directories
  * @see git's list-objects-filter.c: filter_sparse() */

@@ -5,35 +5,35 @@ import { Bitset } from "../../base/numbers/bitset.ts";
 import { NumberSet } from "../../base/numbers/number-set.ts";
 import type { Tables } from "../store/tables.ts";
 
-/** What may be removed. */
+/** Nodes and objects that may be removed. */
 export interface Unreachable {
-  /** Numbers of graph nodes. Their descendants are included, so that with each remaining node its
-   * parents remain. */
+  /** Numbers of graph nodes. Their descendants are included, so that the parents of each remaining
+   * node remain. */
   readonly nodes: NumberSet;
   readonly objects: NumberSet;
-  /** Remaining objects that lose their first introducer, and its successor; 0: no other node
-   * reaches them. */
+  /** Remaining objects that lose their first introducer, with its successor; 0: no other node
+   * reaches the object. */
   readonly orphaned: readonly { object: ObjectNumber; introducer: ObjectNumber }[];
-  /** Whether one run cannot remove all of it. */
+  /** Whether one run cannot remove everything. */
   readonly isPart: boolean;
 }
 
-/** What must not be removed yet: the number from which objects are recent, the nodes that refs or
- * recent pushes reach, and recent unreferenced trees and blobs. */
+/** Nodes and objects that must not be removed yet: the number from which objects are recent, the
+ * nodes that refs or recent pushes reach, and recent unreferenced trees and blobs. */
 export interface Kept {
   readonly recentFrom: ObjectNumber;
   readonly nodes: PositionSet;
   readonly recentObjects: NumberSet;
 }
 
-/** Since when pushes are recent, for `findKept`: for the grace period, and since the oldest upload
- * session began, whose objects no ref reaches until it ends. */
+/** Start of the recent pushes, for `findKept`: the grace period, and the start of the oldest upload
+ * session, whose objects no ref reaches until it ends. */
 export function recentSince({ uploads }: Tables, nowMs: number, graceMs: number): number {
   return Math.min(nowMs - graceMs, uploads.oldestStartMs() ?? Infinity);
 }
 
-/** Finds what must stay: what refs reach, the old and new values of refs in pushes since
- * `cutoffMs`, and the objects of these pushes. */
+/** Finds everything that must stay: objects that refs reach, the old and new values of refs in
+ * pushes since `cutoffMs`, and the objects of these pushes. */
 export function findKept({ refs, pushes, objects, graph }: Tables, cutoffMs: number): Kept {
   const recent = pushes.since(cutoffMs);
   const recentFrom = objects.lastNumber() + 1 - recent.objects;
@@ -49,16 +49,16 @@ export function findKept({ refs, pushes, objects, graph }: Tables, cutoffMs: num
   return { recentFrom, nodes, recentObjects: objects.unintroduced().intersection(recentNumbers) };
 }
 
-/** The trees among `recentObjects`: what they reach can only be found by a walk. */
+/** Finds the trees among `recentObjects`: only a walk finds the objects that they reach. */
 export function recentTrees({ objects }: Tables, { recentObjects }: Kept): NumberSet {
   const { number, type } = objects.locate(recentObjects);
   return NumberSet.fromSorted(number.filter((_, i) => type[i] === TREE));
 }
 
-/** Finds what one run can remove: the newest of the removable nodes, and the objects that only they
- * introduced.
+/** Finds the nodes and objects that one run can remove: the newest of the removable nodes, and the
+ * objects that only they introduced.
  * @param walked the objects that recent trees reach
- * @param most objects, unless a single node introduced more */
+ * @param most limit of the objects, unless a single node introduced more */
 export function findUnreachable(tables: Tables, kept: Kept, walked: NumberSet, most: number): Unreachable {
   const { graph, objects, reachability } = tables;
   const all = new Bitset<GraphPosition>(graph.length);
