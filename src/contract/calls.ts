@@ -278,7 +278,7 @@ export type CallName = keyof RepositoryClient;
 export type OwnerCallName = keyof OwnerClient;
 
 /** The functions that answer the calls of a client.
- * @typeParam Held what the object holds
+ * @typeParam Held state that the object holds
  * @typeParam Known further facts about the caller */
 export type Answers<Client, Held, Known extends readonly unknown[] = []> = {
   readonly [Name in keyof Client]: Client[Name] extends (...given: infer Given) => infer Result

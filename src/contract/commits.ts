@@ -99,7 +99,7 @@ export interface CommitRequest {
   readonly operations: readonly Operation[];
 }
 
-/** How the change was applied. */
+/** The way in which the change was applied. */
 export type CommitKind =
   /** The branch was still at the base. */
   | "fast-forward"

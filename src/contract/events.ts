@@ -29,7 +29,7 @@ export interface EventQuery {
 
 /** A page of the event log. */
 export interface EventPage {
-  /** In order. */
+  /** Events in the order of the log. */
   readonly events: readonly RepositoryEventRecord[];
   /** Cursor of the next page: the position of the last event that was read. */
   readonly next: string;

@@ -20,7 +20,7 @@ export type PackCondition =
   /** Not yet: the client sends `done` itself. */
   | "never";
 
-/** How a client limits the depth of its history. */
+/** The client's limit for the depth of its history. */
 export type Deepen =
   /** This many commits, counted from the wants; `INFINITE_DEPTH`: all of them. */
   | { readonly kind: "depth"; readonly depth: number }
@@ -95,7 +95,7 @@ export type FetchOutcome =
       /** Null: the client did not ask for another depth. */
       readonly shallowUpdate: ShallowUpdate | null;
       readonly wantedRefs: readonly WantedRef[];
-      /** Null: the negotiation goes on. */
+      /** Null: the negotiation is not complete. */
       readonly pack: PackDelivery | null;
       /** Table rows read for the answer. */
       readonly rowsRead: number;

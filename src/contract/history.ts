@@ -50,7 +50,7 @@ export interface WantedTexts {
   readonly ignoreCase: boolean;
 }
 
-/** How two commits relate; ids in hex. */
+/** The relation of two commits; ids in hex. */
 export interface Comparison {
   readonly base: string;
   readonly head: string;

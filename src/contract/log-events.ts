@@ -46,7 +46,7 @@ export interface FetchEvent extends SentPack {
   /** Whether the response was made for this request alone, stored for it and equal ones, or already
    * stored. */
   readonly cache: "miss" | "shared" | "hit";
-  /** How long the repository took to plan the response. */
+  /** Time that the repository took to plan the response. */
   readonly planMs: number;
   readonly operations: ChunkCounters & Pick<SqlCounters, "rowsRead">;
 }
@@ -106,7 +106,8 @@ export interface JobCounts {
   /** Chunks that the job replaced or moved, and their bytes. */
   readonly chunks?: number;
   readonly bytes?: number;
-  /** Objects that the job rewrote (`prune`: removed), and how many of them were undeltified. */
+  /** Number of objects that the job rewrote (`prune`: removed), and of those that it
+   * undeltified. */
   readonly objects?: number;
   readonly undeltified?: number;
   /** Commits and other graph nodes that the job removed. */

@@ -99,7 +99,7 @@ export interface ForkRequest {
 
 /** A commit and all its ancestors. */
 export interface Ancestry {
-  /** In hex. */
+  /** Id in hex. */
   readonly commit: string;
   /** Packed ids, including the commit's own. */
   readonly oids: Uint8Array;

@@ -95,7 +95,7 @@ export interface ImportRecord {
   /** The caller that began the import, whose rights apply to it. */
   readonly caller: Caller;
   readonly state: ImportState;
-  /** Error of a failed import, or what it left out; null: neither. */
+  /** Error of a failed import, or a note on omitted parts; null: neither. */
   readonly error: string | null;
   /** Number of failures in a row. */
   readonly attempts: number;

@@ -71,7 +71,7 @@ export interface FsckRequest {
   readonly budgetSteps?: number;
 }
 
-/** What can be wrong with a repository:
+/** Kinds of problems of a repository:
  *
  * - `chunk-missing`, `chunk-short`, `chunk-checksum`, `chunk-row`: a chunk's bytes are missing, too
  *   few, or changed; its row is wrong.
@@ -124,7 +124,7 @@ export const FSCK_PROBLEMS = [
 /** A kind of problem. */
 export type FsckProblemKind = (typeof FSCK_PROBLEMS)[number];
 
-/** A problem, and what it concerns. */
+/** A problem and the things that it concerns. */
 export interface FsckProblem {
   readonly kind: FsckProblemKind;
   /** Object id in hex. */
@@ -191,7 +191,7 @@ export interface WorktreeStatus {
   readonly error: string | null;
 }
 
-/** All worktrees, and which branches should have one. */
+/** All worktrees, and the choice of branches. */
 export interface WorktreesStatus {
   /** The chosen branches, byte strings; null: none were chosen, the deployment's default
    * applies. */
