@@ -66,7 +66,7 @@ export interface Standing {
   readonly caller: Caller;
   /** The caller's largest right here. */
   readonly right: Right;
-  /** How much the repository may grow. */
+  /** The caller's quota for growth of the repository. */
   readonly quota: PushQuota;
 }
 
@@ -76,7 +76,7 @@ export interface Requester extends Asker, Standing {
   readonly knownMs: number;
 }
 
-/** What a right applies to: a repository, or everything of an owner. */
+/** The target of a right: a repository, or everything of an owner. */
 export interface Target {
   readonly owner: string;
   /** Null: there is no such repository (yet). */
