@@ -23,7 +23,7 @@ const OPERATION_MASK = 2 ** OPERATION_BITS - 1;
 /** Words of one row of `PackPlan.chains`. */
 export const CHAIN_STRIDE = 5;
 
-/** In `PackPlan.chains`: the entry is not a delta. */
+/** Value of `chainBase` for an entry that is not a delta. */
 export const NO_BASE = 0xffff_ffff;
 
 const WORD = 2 ** 32;
