@@ -30,7 +30,7 @@ const BUILT_IN: readonly (readonly [string, readonly Assignment[]])[] = [
 
 /** The contents of a `.gitattributes` file. */
 export interface AttributeFile {
-  /** In reverse order: the last line decides. */
+  /** Rules in reverse order: the last line decides. */
   readonly rules: readonly Rule[];
   /** Macros. Only those of the root's file count. */
   readonly macros: ReadonlyMap<string, readonly Assignment[]>;

@@ -32,7 +32,7 @@ export type ConflictKind =
   | "directory rename in the way"
   /** Several files would follow their renamed directories to one path. */
   | "directory rename collision"
-  /** A directory's files were renamed to several directories, none of which got most. */
+  /** A directory's files were renamed to several directories, and none received most of them. */
   | "directory rename split";
 
 /** Some lines of a side. */

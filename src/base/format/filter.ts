@@ -88,7 +88,7 @@ function decodePercents(text: string): string {
   );
 }
 
-/** @returns null unless it is a number that fits into 64 bits */
+/** @returns null unless the text is a number that fits into 64 bits */
 function parseUnsigned(text: string): number | null {
   const match = UNSIGNED.exec(text);
   if (match === null) return null;

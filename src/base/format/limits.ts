@@ -1,7 +1,7 @@
 import { GitError } from "./errors.ts";
 
-// Every limit on what a client can make the server hold, read or compute. Exceeding one is an
-// error, GitError "too-large" with the limit, unless its comment says otherwise.
+// All limits on the data and work that a client can cause the server. Exceeding one is an error,
+// GitError "too-large" with the limit, unless its comment says otherwise.
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
