@@ -1,7 +1,7 @@
 import { CR, LF, SPACE } from "../format/byte-string.ts";
 import type { TextLines } from "./text-lines.ts";
 
-// Where a group of changed lines can slide, one place reads best. "diff: improve positioning of
+// Chooses the best place for a group of changed lines that can slide. "diff: improve positioning of
 // add/delete blocks in diffs" (git 2.11) scores a split of the text by blank lines and indentation.
 // The weights are git's, fitted there to diffs rated by hand.
 
