@@ -7,7 +7,7 @@ export interface NamedRef {
   /** Full name, byte string. */
   readonly name: string;
   readonly oid: Oid;
-  /** How direct the match is; 0: the name is the full name. */
+  /** Rank by directness of the match; 0: the name is the full name. */
   readonly rank: number;
 }
 

@@ -40,13 +40,13 @@ export class OpenRepository {
     this.chunks = state.platform.openChunks(this.operations);
   }
 
-  /** The tables. Must be read again after each wait.
+  /** The tables. Read them again after each wait.
    * @throws GitError "not-found" when the repository was deleted meanwhile */
   get tables(): Tables {
     return tablesOf(this.state);
   }
 
-  /** The refs, and what they reach. Must be read again after each wait. */
+  /** The refs, and the nodes that they reach. Read them again after each wait. */
   get advertised(): AdvertisedRefs {
     tablesOf(this.state);
     return this.state.advertised;
@@ -57,7 +57,7 @@ export class OpenRepository {
     return new ObjectReader(this.tables, this.chunks, this.state.platform.codec);
   }
 
-  /** The row of a reachable object; null: there is none. */
+  /** Finds the row of a reachable object; null: there is none. */
   find(oid: Oid): ObjectRow | null {
     const row = this.tables.objects.find(oid);
     return row !== null && this.isReachable(row.number) ? row : null;
@@ -68,18 +68,19 @@ export class OpenRepository {
     return this.reachableAmong(NumberSet.of(number)).has(number);
   }
 
-  /** Those of some objects that a ref reaches. For many, one look is far cheaper than one for
+  /** Selects the objects that a ref reaches. For many objects, one call is far cheaper than one for
    * each. */
   reachableAmong(numbers: NumberSet): NumberSet {
     return this.tables.reachability.within(numbers, this.advertised.reachable);
   }
 
-  /** Records what a name of the call may mean. @see ambiguities */
+  /** Records the possible meanings of a name in the call.
+   * @see ambiguities */
   noteMeanings(meanings: readonly string[]): void {
     if (meanings.length > 1) this.ambiguities.push(meanings);
   }
 
-  /** The object number of an id that must exist.
+  /** Finds the object number of an id that must exist.
    * @throws GitError "storage-failed" when it is missing: every stored reference has its target */
   numberOf(oid: Oid): ObjectNumber {
     const row = this.tables.objects.find(oid);
