@@ -12,9 +12,9 @@ const PATIENCE_MS = 3_000;
 const FIRST_BACKOFF_MS = 2_000;
 const LONGEST_BACKOFF_MS = 60 * 60_000;
 
-/** Decides when the registry is told a repository's listed fields, and knows whether it was. This
- * costs no row: every change sets the alarm, in its own transaction, and a process that finds an
- * alarm set tells the registry when it rings. */
+/** Decides when the registry is told of changes to a repository's listed fields. This costs no row:
+ * every change sets the alarm, in its own transaction, and a process that finds an alarm set tells
+ * the registry when it rings. */
 export class Announcement {
   /** Lets one announcement run at a time. */
   readonly semaphore = new Semaphore(1);

@@ -51,7 +51,7 @@ export interface SharedHistory {
   readonly nodes: readonly SharedNode[];
   /** Rows of the objects and of their delta bases; ascending by number. */
   readonly rows: ObjectColumns;
-  /** Those of the rows that serve only as delta bases: an encoded number set. */
+  /** The rows that serve only as delta bases: an encoded number set. */
   readonly bases: Uint8Array;
   readonly chunks: readonly SharedChunk[];
   /** Blobs that passed git's checks for special names, and these names as bits. */

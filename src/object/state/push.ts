@@ -54,7 +54,7 @@ export interface UploadFrame {
 
 /** A push with a valid wire format; nothing else about it has been checked. */
 export interface PushRequest {
-  /** In the client's order. Their names are pushable and distinct. */
+  /** Commands in the client's order. Their names are pushable and distinct. */
   readonly commands: readonly RefCommand[];
   /** Whether to apply all commands or none. */
   readonly atomic: boolean;
@@ -72,8 +72,8 @@ export interface PushRequest {
   /** The commit that is merged or picked, 20 bytes: rules for refs may require checks of it. Absent
    * for other changes. */
   readonly merged?: Oid;
-  /** The changes of which the single command consists, each a push of its own in the reflog.
-   * Absent: the command is one change. */
+  /** The consecutive changes that the single command combines, each a push of its own in the
+   * reflog. Absent: the command is one change. */
   readonly steps?: readonly PushStep[];
   /** The repository's own import sends the push: a mirror accepts no other. */
   readonly isImport?: true;

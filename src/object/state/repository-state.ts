@@ -48,7 +48,7 @@ export class RepositoryState {
   readonly activePrefixes = new Set<string>();
   /** Serializes commits that the server makes, by the ref that they move. */
   readonly refMutex = new KeyedMutex();
-  /** When and whether the registry was told of changes. */
+  /** State of the announcement to the registry. */
   readonly announcement = new Announcement();
   /** Delivers events; set by the repository. */
   teller: EventTeller = NOBODY_TOLD;
