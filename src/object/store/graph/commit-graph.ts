@@ -4,9 +4,9 @@
 // scan, without stack, heap or recursion. Positions are valid for one life only; stored rows use
 // object numbers.
 //
-// The data of a node is in rows. The nodes that were read have the first rows, by number, as they
-// are stored, so that nothing is hashed or moved for them. Nodes that were appended later have the
-// row of their position, and are found by a hash table.
+// Columns hold the data of nodes. The nodes that were read have the first rows, by number, in their
+// stored order, so that nothing is hashed or moved for them. Nodes that were appended later have
+// the row of their position, and are found by a hash table.
 import type { Column } from "../../../base/format/kinds.ts";
 import type { GraphPosition, ObjectNumber } from "../../../base/numbers/kinds.ts";
 import { Bitset } from "../../../base/numbers/bitset.ts";
@@ -312,7 +312,8 @@ export class CommitGraph {
     let generation = 0;
     for (let i = from; i < until; i++) {
       const at = this.position(parents[i]!);
-      // What was read is sorted by what it says itself.
+      // Checks the order, because nodes that were read are sorted by their stored generations,
+      // which may be wrong.
       if (at < 0 || at >= position) {
         throw inconsistent(this.number(position), `has a parent ${parents[i]!} that is not in the graph`);
       }

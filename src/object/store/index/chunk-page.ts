@@ -4,10 +4,10 @@
 //   one record for each chunk, ascending by id
 //
 // A record is a byte (1: whole), the checksum, and LEB128 varints: the id, as the difference from
-// the record before; of the key's bytes, how many are those of the key before, and how many follow;
-// these; start, size, push, offset in the pack; the first number, as the difference from the one
-// that would follow the record before, and the last, from the first, both zigzag; the floors: 0, or
-// one more than the difference from the first number, zigzag.
+// the record before; the number of bytes that the key shares with the key before; the number of its
+// further bytes, and these; start, size, push, offset in the pack; the first number, as the
+// difference from the one that would follow the record before, and the last, from the first, both
+// zigzag; the floors: 0, or one more than the difference from the first number, zigzag.
 import { fromByteString, toByteString } from "../../../base/format/byte-string.ts";
 import { GitError } from "../../../base/format/errors.ts";
 import { OID_BYTES } from "../../../base/format/oid.ts";
@@ -15,7 +15,7 @@ import type { ChunkId, ObjectNumber } from "../../../base/numbers/kinds.ts";
 import type { SealedRow } from "./chunk-row.ts";
 import { fromZigzag, toZigzag, VarintReader, VarintWriter } from "../sql/varints.ts";
 
-/** Bytes of a varint at most. */
+/** Upper bound of a varint's bytes. */
 const VARINT_BYTES = 8;
 
 /** Upper bound of a record's bytes without its key. */

@@ -245,7 +245,7 @@ export class IdRuns {
     if (shorter.fences.length === 0) this.#runs = this.#all().filter((run) => run !== shorter);
   }
 
-  /** Finds the newest two runs of which the first is not long enough; null: none. */
+  /** Finds the newest two adjacent runs whose older one is less than twice as long; null: none. */
   #mergePair(): { longer: Run; shorter: Run } | null {
     const runs = this.#all();
     const k = runs.findLastIndex((run, i) => i > 0 && sizeOf(runs[i - 1]!) < 2 * sizeOf(run));

@@ -1,7 +1,7 @@
 // Rows of table `commits`: pages of nodes. A record is a sequence of LEB128 varints:
 //
 //   the number, as the difference from the record before
-//   how many parents, and each as its difference from the number, zigzag
+//   the number of parents, and each as its difference from the number, zigzag
 //   the tree: 0, or one more than its difference from the number, zigzag
 //   generation, time
 //   the length of `introduced`, and its bytes: `NumberSet.encode`

@@ -5,9 +5,9 @@
 //   the start of each block of records but the first, u32 little-endian, from the first record on
 //   one record for each object, by number, in blocks of `BLOCK`; each block can be read by itself
 //
-// A record is a byte of flags and LEB128 varints: length, size; of a delta its base, of an OFS
-// delta its distance; the introducer; chunk and offset. Base and introducer are differences from
-// the object's number, zigzag. What follows from the record before is left out.
+// A record is a byte of flags and LEB128 varints: length, size; the base of a delta, the distance
+// of an OFS delta; the introducer; chunk and offset. Base and introducer are differences from the
+// object's number, zigzag. Fields that the record before implies are left out.
 import { GitError } from "../../../base/format/errors.ts";
 import { OID_BYTES, type Oid } from "../../../base/format/oid.ts";
 import type { ChunkId, ObjectNumber } from "../../../base/numbers/kinds.ts";

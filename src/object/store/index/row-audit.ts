@@ -20,7 +20,7 @@ interface AuditedNode {
 
 /** A stored response's row. */
 interface AuditedResponse {
-  /** In hex. */
+  /** Key in hex. */
   readonly key: string;
   readonly objectKey: string;
   readonly sizeBytes: number;

@@ -7,8 +7,8 @@ import { checkLimit } from "../../../base/format/limits.ts";
 import type { Sql } from "../sql/sql.ts";
 import { decodeFiles, encodeFiles, GONE, sizeOf, sizeOfAll, type StoredFile } from "./worktree-records.ts";
 
-/** Size limit of a page, unless a single file is larger: some 300 files, of which one is found in
- * 0.2 ms. */
+/** Size limit of a page, unless a single file is larger: some 300 files. A search for one takes 0.2
+ * ms. */
 const PAGE_BYTES = 32_768;
 
 /** Size limit of `recent`, which every change rewrites: some 150 files. */

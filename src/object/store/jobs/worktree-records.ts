@@ -1,6 +1,6 @@
 // Files of a worktree as bytes: one record after another, ascending by path.
 //
-//   how many bytes the path shares with the one before, how many follow, and these
+//   number of bytes that the path shares with the one before; number of further bytes, and these
 //   source, zigzag; mode; the object id's bytes; size
 //   the length of the ETag, 0: none; its bytes
 //

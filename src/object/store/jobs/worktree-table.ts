@@ -236,8 +236,8 @@ export class WorktreeTable {
     return this.#open(id).find([path]).size > 0;
   }
 
-  /** Marks a file to be written again, because its R2 object differs from what is recorded.
-   * @param source object number of the file's oid */
+  /** Marks a file to be written again, because its R2 object differs from the recorded one.
+   * @param source object number of the file's blob */
   mistrust(id: number, path: string, source: number): void {
     const files = this.#open(id);
     const file = files.find([path]).get(path);
