@@ -143,12 +143,10 @@ interface AnyPage extends Omit<PageRoute, "path" | "query"> {
   readonly query?: readonly string[] | null;
 }
 
-/**
- * Makes the app of the pages, to be mounted at `/` after all routes with paths of their own.
+/** Makes the app of the pages, to be mounted at `/` after all routes with paths of their own.
  * Clients other than browsers also request paths of one or two parts: their requests go to the next
  * handler, as do those for unknown paths.
- * @param hostOf returns the host's services for a request
- */
+ * @param hostOf returns the host's services for a request */
 export function createWebApp(hostOf: (context: PageContext) => WebHost): Hono<WebEnv> {
   const app = new Hono<WebEnv>();
   app.get(`${ASSETS}:file`, async (context, next) => serveAsset(context.req.path) ?? next());
@@ -176,10 +174,8 @@ export function createWebApp(hostOf: (context: PageContext) => WebHost): Hono<We
   return app;
 }
 
-/**
- * Reports ambiguous names in a header, for programs that read feeds, patches, files and archives.
- * Pages show them as text.
- */
+/** Reports ambiguous names in a header, for programs that read feeds, patches, files and archives.
+ * Pages show them as text. */
 function tellAmbiguities(context: PageContext, response: Response): Response {
   const ambiguities = context.get("ambiguities") ?? [];
   if (ambiguities.length > 0) response.headers.set(AMBIGUITY_HEADER, showAmbiguities(ambiguities));
@@ -192,12 +188,10 @@ function wantsPage(context: Context): boolean {
   return accepts(context, { header: "Accept", supports, default: "text/plain" }) === "text/html";
 }
 
-/**
- * Opens the repository in the path for a visitor with the right that the page needs.
+/** Opens the repository in the path for a visitor with the right that the page needs.
  * @returns null when opened; a redirection to the repository's current URL, or to the sign-in page
- *   for an anonymous visitor who may only read the repository
- * @throws GitError as `WebHost.openPlace`
- */
+ * for an anonymous visitor who may only read the repository
+ * @throws GitError as `WebHost.openPlace` */
 async function admit(context: PageContext, needed: Right): Promise<Response | null> {
   const { owner, repo } = context.req.param() as { owner: string; repo: string };
   const host = context.get("host");

@@ -138,10 +138,8 @@ function listOperations({ paths = {} }: OpenApiDocument): Listed[] {
   );
 }
 
-/**
- * Finds the failures that every route may give, with their meaning: they are listed once, at the
- * top of the page.
- */
+/** Finds the failures that every route may give, with their meaning: they are listed once, at the
+ * top of the page. */
 function commonFailures(operations: readonly Listed[]): ReadonlyMap<string, string> {
   const [first = {}, ...others] = operations.map(({ operation }) => operation.responses ?? {});
   const shared = Object.entries(first).filter(

@@ -1,10 +1,8 @@
 import type { Listed, Operation, Schema, Schemas } from "./open-api.ts";
 import { resolve } from "./schema-text.ts";
 
-/**
- * Writes a shell command that calls a route; `$api` is the API's URL.
- * @returns lines for a shell
- */
+/** Writes a shell command that calls a route; `$api` is the API's URL.
+ * @returns lines for a shell */
 export function showRequest({ method, path, operation }: Listed, schemas: Schemas): string {
   const parameters = operation.parameters ?? [];
   const valueOf = (name: string): string => {
@@ -24,10 +22,8 @@ export function showRequest({ method, path, operation }: Listed, schemas: Schema
   return lines.join(" \\\n  ");
 }
 
-/**
- * Makes an example of a JSON body for a schema: the schema's own example, else one composed of its
- * parts' examples.
- */
+/** Makes an example of a JSON body for a schema: the schema's own example, else one composed of its
+ * parts' examples. */
 export function exampleOf(schemas: Schemas, schema: Schema): unknown {
   const whole = resolve(schemas, schema);
   if (whole.example !== undefined) return whole.example;

@@ -38,10 +38,8 @@ export function brief(schema: Schema): string {
   return `${shown}${bounds}${standard}`;
 }
 
-/**
- * Writes a schema like a value, with comments at the ends of lines.
- * @param within names of the enclosing schemas: a recursive one is not expanded again
- */
+/** Writes a schema like a value, with comments at the ends of lines.
+ * @param within names of the enclosing schemas: a recursive one is not expanded again */
 export function describe(schemas: Schemas, schema: Schema, indent = "", within: readonly string[] = []): string {
   const references = [schema, ...(schema.allOf ?? [])].flatMap(({ $ref }) =>
     $ref === undefined ? [] : [nameOf($ref)],

@@ -81,10 +81,8 @@ const COMFORTS = {
     });
   },
 
-  /**
-   * Parts of the page, marked `data-renewed`, that are loaded again after each push that
-   * `data-from` reports. A part with the focus is not replaced. A hidden page does not listen.
-   */
+  /** Parts of the page, marked `data-renewed`, that are loaded again after each push that
+   * `data-from` reports. A part with the focus is not replaced. A hidden page does not listen. */
   pushed(element) {
     const url = new URL(element.dataset["from"] ?? "", location.href);
     /** @type {EventSource | null} */
@@ -140,10 +138,8 @@ const COMFORTS = {
     });
   },
 
-  /**
-   * Lines of code that the URL names: `#L10` or `#L10-L20`. A click selects a line, a click with
-   * Shift extends the selection.
-   */
+  /** Lines of code that the URL names: `#L10` or `#L10-L20`. A click selects a line, a click with
+   * Shift extends the selection. */
   lines(code) {
     const mark = () => {
       for (const old of code.querySelectorAll(".marked")) old.classList.remove("marked");
@@ -178,11 +174,9 @@ const COMFORTS = {
   },
 };
 
-/**
- * Parses the lines that a fragment names; zeros: none.
+/** Parses the lines that a fragment names; zeros: none.
  * @param {string} hash
- * @returns {[first: number, last: number]}
- */
+ * @returns {[first: number, last: number]} */
 function namedLines(hash) {
   const [, first, last] = /^#L(\d+)(?:-L?(\d+))?$/.exec(hash) ?? [];
   const from = Number(first ?? 0);

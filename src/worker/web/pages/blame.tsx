@@ -17,11 +17,9 @@ import type { PageContext } from "../parts/web-env.ts";
 
 const UTF_8 = new TextDecoder();
 
-/**
- * `/{owner}/{repo}/blame/{rev}/{path}`: the commit that each line of a file comes from. With
+/** `/{owner}/{repo}/blame/{rev}/{path}`: the commit that each line of a file comes from. With
  * `before`, the file before the revision. The page has no entity tag: blame that ran out of time
- * may get further the next time.
- */
+ * may get further the next time. */
 export async function blamePage(context: PageContext): Promise<Response> {
   const isBefore = new URL(context.req.url).searchParams.has("before");
   return showPage(context, await readPage(context, isBefore));

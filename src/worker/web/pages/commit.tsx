@@ -15,17 +15,17 @@ import { Ago } from "../parts/times.tsx";
 import { commitPatch } from "./patch.ts";
 import { DIFF_QUERY, readAskedDiff, streamDiff } from "./shown-diff.ts";
 
-/** Parents that the page lists. */
+/** Maximum number of parents listed. */
 const MAX_PARENTS = 100;
 
 /** A commit's id with the ending of its patch. */
 const PATCH = new RegExp(`^(${HEX_OID})\\.(patch|diff)$`);
 
-/** Its parameters. */
+/** Query parameters of the page. */
 export const COMMIT_QUERY = ["parent", "part", ...DIFF_QUERY];
 
-/** `/{owner}/{repo}/commit/{oid}`: a commit and what it changed. Other revisions lead to the commit
- * that they name. */
+/** `/{owner}/{repo}/commit/{oid}`: a commit and its changes. Other revisions redirect to their
+ * commit. */
 export async function commitPage(context: PageContext): Promise<Response> {
   const rev = urlParts(context).join("/");
   const [, oid = "", format] = PATCH.exec(rev) ?? [];
@@ -60,7 +60,7 @@ async function readPage(context: PageContext, oid: string, shown: CommitPage, pa
   };
 }
 
-/** The parent that a merge is compared with, from 1.
+/** Reads the number of the parent that a merge is compared with, from 1.
  * @throws GitError "invalid" */
 function readParent(query: URLSearchParams, { parents }: ShownCommit): number {
   const parent = readNumber(query, "parent", 1) ?? 1;
@@ -154,7 +154,7 @@ function Links({ place, oid }: { place: PagePlace; oid: string }) {
   );
 }
 
-/** @param parent that the commit is compared with, from 1 */
+/** @param parent number of the parent that the commit is compared with, from 1 */
 function Parents({ place, commit, parent }: { place: PagePlace; commit: ShownCommit; parent: number }) {
   const { oid, parents } = commit;
   return (
@@ -209,7 +209,7 @@ function Person({ ident: { name, email, date, truncated }, nowMs }: { ident: Ide
   );
 }
 
-/** What checks say of a commit, in its list of facts; nothing if there are none. */
+/** Results of checks, in the commit's list of facts; nothing if there are none. */
 function Checks({ checks: { state, statuses } }: { checks: CommitStatuses }) {
   if (statuses.length === 0) return null;
   return (
@@ -245,13 +245,13 @@ function CheckName({ status: { context, url } }: { status: CommitStatuses["statu
   );
 }
 
-/** What changes when a status is set: part of a page's entity tag. */
+/** Makes a version that changes when a status is set: part of a page's entity tag. */
 function versionOf({ statuses }: CommitStatuses): string {
   const times = statuses.map(({ timestamp }) => Date.parse(timestamp));
   return `${statuses.length}.${times.reduce((a, b) => Math.max(a, b), 0)}`;
 }
 
-/** What git keeps beside a commit, as text; nothing if there is nothing. */
+/** The notes that git keeps for a commit, as text; nothing if there are none. */
 function Notes({ place, notes: { notes, isWhole } }: { place: PagePlace; notes: CommitNotes }) {
   if (notes.length === 0 && isWhole) return null;
   return (
@@ -273,7 +273,7 @@ function Notes({ place, notes: { notes, isWhole } }: { place: PagePlace; notes: 
   );
 }
 
-/** What changes when notes do: part of a page's entity tag. */
+/** Makes a version that changes with the notes: part of a page's entity tag. */
 function versionOfNotes({ notes, isWhole }: CommitNotes): string {
   return [...notes.map(({ oid }) => oid), isWhole ? "" : "part"].join(".");
 }

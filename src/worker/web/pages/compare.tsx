@@ -15,13 +15,13 @@ import type { PageContext, PagePlace } from "../parts/web-env.ts";
 import { DIFF_QUERY, readAskedDiff, streamDiff } from "./shown-diff.ts";
 import type { RepositoryClient } from "../../../contract/calls.ts";
 
-/** Commits that are listed. */
+/** Maximum number of commits listed. */
 const MAX_COMMITS = 250;
 
-/** Bytes of the form to merge: a message, and names. */
+/** Maximum size in bytes of the merge form: a message, and names. */
 const MAX_FORM_BYTES = 64 * 1024;
 
-/** Why a merge was not made. */
+/** The reason why a merge was refused. */
 interface Refusal {
   readonly status: number;
   readonly reason: string;
@@ -29,10 +29,10 @@ interface Refusal {
   readonly typed: TypedMerge;
 }
 
-/** Its parameters. */
+/** Query parameters of the page. */
 export const COMPARE_QUERY = ["base", "head", "at", ...DIFF_QUERY];
 
-/** `/{owner}/{repo}/compare/{base}...{head}`: what head has that base lacks. Without a range: the
+/** `/{owner}/{repo}/compare/{base}...{head}`: the changes of head since base. Without a range: a
  * form to choose one. */
 export async function comparePage(context: PageContext): Promise<Response> {
   const place = context.get("place");
@@ -148,7 +148,7 @@ async function showRange(context: PageContext, range: Range, refusal: Refusal | 
   });
 }
 
-/** The commits that head has and base lacks, as HTML. */
+/** Renders the commits that head has and base lacks as HTML. */
 async function listCommits(
   repository: RepositoryClient,
   { bases, head, ahead }: Relation,
@@ -170,7 +170,7 @@ async function listCommits(
   );
 }
 
-/** How far the sides are apart. */
+/** Numbers of commits by which the sides differ. */
 function Standing({ relation: { base, head, mergeBase, ahead, behind }, range }: { relation: Relation; range: Range }) {
   const count = (number: number) => `${number.toLocaleString("en")} ${number === 1 ? "commit" : "commits"}`;
   if (base === head) return <p>Both are the same commit.</p>;
@@ -229,7 +229,7 @@ function RefusalNote({ refusal: { reason, conflicts } }: { refusal: Refusal }) {
   );
 }
 
-/** The message that git would write. @see git-fmt-merge-msg(1) */
+/** Writes the message that git would write. @see git-fmt-merge-msg(1) */
 function messageFor({ sides }: ComparePage, foreign: Foreign | null): string {
   const [base, head] = sides.map(({ short }) => decodeText(short));
   const into = base === "main" || base === "master" ? "" : ` into ${base}`;
@@ -237,7 +237,7 @@ function messageFor({ sides }: ComparePage, foreign: Foreign | null): string {
   return `Merge branch '${decodeText(foreign.branch)}' of ${foreign.entry.owner}/${foreign.entry.name}${into}`;
 }
 
-/** How messages name a branch of another repository. */
+/** Names a branch of another repository in messages. */
 function nameOf({ entry, branch }: Foreign): string {
   return `${entry.owner}/${entry.name}:${decodeText(branch)}`;
 }
@@ -247,7 +247,7 @@ async function personOf(context: PageContext): Promise<Omit<TypedMerge, "message
   return { name: visitor.kind === "signed-in" ? visitor.name : "", email: "" };
 }
 
-/** Two full ids with a dot between them: what a page of a comparison is about, wherever its names
+/** Reads two full ids with a dot between them: the commits that a page compares, even if the names
  * have moved. */
 function readIds(text: string | null): { base: string; head: string } | null {
   if (text === null) return null;
@@ -266,16 +266,16 @@ function familyOf(context: PageContext): Family {
   return { registry, entry };
 }
 
-/** What was typed into the form, as text. */
+/** Input of the merge form, as text. */
 interface TypedMerge {
   readonly message: string;
   readonly name: string;
   readonly email: string;
 }
 
-/** The form to merge what is compared.
+/** The form to merge head into base.
  * @param branch that gets the commits, byte string
- * @param ids of the commits that the visitor has seen, in hex: others are not merged */
+ * @param ids of the commits that the visitor has seen, in hex: only these are merged */
 function MergeForm({
   action,
   branch,

@@ -7,7 +7,7 @@ import { visibleLine } from "../parts/text.ts";
 import { placeUrl } from "../parts/urls.ts";
 import type { PageContext } from "../parts/web-env.ts";
 
-/** `/{owner}/{repo}/contributors`: who wrote how many commits of the default branch. */
+/** `/{owner}/{repo}/contributors`: authors of the default branch with their numbers of commits. */
 export async function contributorsPage(context: PageContext): Promise<Response> {
   const place = context.get("place");
   const start = readStart(new URL(context.req.url).searchParams);

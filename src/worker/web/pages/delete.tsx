@@ -22,14 +22,14 @@ import type { PageContext } from "../parts/web-env.ts";
 
 const MAX_FORM_BYTES = 512 * 1024;
 
-/** `/{owner}/{repo}/delete/{branch}/{path}`: a form that deletes a file, or a directory. */
+/** `/{owner}/{repo}/delete/{branch}/{path}`: a form that deletes a file or a directory. */
 export async function deletePage(context: PageContext): Promise<Response> {
   const page = await readPage(context, null);
   if (isMissing(page)) return showMissing(context);
   return showForm(context, page, await newTypedCommit(context, page));
 }
 
-/** `POST /{owner}/{repo}/delete/{branch}/{path}`. What was changed there after the form was made is
+/** `POST /{owner}/{repo}/delete/{branch}/{path}`. Changes made there after the form was shown are
  * not deleted. */
 export async function deletePath(context: PageContext): Promise<Response> {
   const typed = readTypedCommit(await readLargeForm(context.req.raw, MAX_FORM_BYTES));

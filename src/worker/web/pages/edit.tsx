@@ -26,12 +26,13 @@ import { showPage } from "../parts/show-page.tsx";
 import { urlParts, pathUrl } from "../parts/urls.ts";
 import type { PageContext } from "../parts/web-env.ts";
 
-/** Bytes of the form: browsers send two for the end of a line. */
+/** Maximum size in bytes of the form: browsers send two bytes for a line end. */
 const MAX_FORM_BYTES = 4 * MAX_EDITED_BYTES;
 
 const LABELS = { ...COMMIT_LABELS, path: "Path", content: "Content" } as const;
 
-/** The fields that failures of the commit name. The content is put last, after a move. */
+/** Fields of the form, by the names in the commit's failures. The content is the last operation,
+ * after a move. */
 const FIELDS = {
   "operations.0.path": "path",
   "operations.0.from": "path",
@@ -41,12 +42,12 @@ const FIELDS = {
 
 const TOO_LARGE = `At most ${MAX_EDITED_BYTES / 1024 / 1024} MiB: push a larger file, or upload it.`;
 
-/** The ends of lines, as people call them. */
+/** Usual names of line ends. */
 const END_NAMES = { "\n": "LF", "\r\n": "CR LF", "\r": "CR" } as const;
 
 type Kind = "edit" | "new";
 
-/** What the form holds. */
+/** Input of the form. */
 interface Typed {
   /** As typed. */
   readonly path: string;
@@ -114,13 +115,13 @@ async function typedFor(context: PageContext, page: EditPage): Promise<Typed> {
   return { path: toTypedPath(page.path), content: "", commit: await newTypedCommit(context, page) };
 }
 
-/** The text of the file; null: it is none that can be edited. */
+/** Returns the text of the file; null: it cannot be edited here. */
 function textIn({ found }: EditPage): string | null {
   if (found.kind !== "file" || found.text === null) return null;
   return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(found.text);
 }
 
-/** What is wrong with a path that nothing may be at. */
+/** Says why a path for a new file is invalid or taken. */
 async function findPathFault(context: PageContext, { rev, commit }: EditPage, path: string): Promise<Faults> {
   if (path === "" || path.endsWith("/")) return { path: "Write the name of a file, after its directory if any." };
   const parts = [...rev.split("/"), ...path.split("/")];
@@ -143,7 +144,7 @@ async function showForm(
 ): Promise<Response> {
   const place = context.get("place");
   const conflicts = refused?.conflicts ?? [];
-  // What the branch has now: the next attempt begins there.
+  // The branch's current version, at which the next attempt begins.
   const theirs = conflicts.length === 0 ? null : await readPage(context, null);
   const commit = theirs === null ? typed.commit : { ...typed.commit, seen: theirs.commit };
   const faults = refused?.faults ?? NO_FAULTS;
@@ -189,7 +190,7 @@ async function showForm(
   });
 }
 
-/** What the branch has now, to take over from. */
+/** The branch's current version of the file, to copy from. */
 function Theirs({ page }: { page: EditPage }) {
   const text = textIn(page);
   if (text === null)
@@ -199,13 +200,13 @@ function Theirs({ page }: { page: EditPage }) {
       <label for="theirs">
         What <bdi>{visibleName(page.branch)}</bdi> has now
       </label>
-      {/* Without a name: it is not sent. */}
+      {/* Without a name, so that the browser does not send it. */}
       <textarea id="theirs" rows={12} class="source" readonly>{`\n${text}`}</textarea>
     </div>
   );
 }
 
-/** Says what happens to the ends of lines, which a form does not show. */
+/** Describes the effect on line ends, which a form does not show. */
 function tellEnds(kind: Kind, page: EditPage): string {
   const before = kind === "new" ? null : textIn(page);
   if (before === null || before === "") return "UTF-8. Lines end in LF, the last one, too.";
@@ -216,7 +217,7 @@ function tellEnds(kind: Kind, page: EditPage): string {
   return `UTF-8. Lines keep their ends: ${names.join(" and ")}; those that you add get ${names[0]}. ${last}`;
 }
 
-/** Says why a file is not offered. */
+/** Explains why a file cannot be edited here. */
 async function showUneditable(context: PageContext, { rev, path, found }: EditPage): Promise<Response> {
   const place = context.get("place");
   const fault = found.kind === "file" ? found.fault : null;
@@ -241,7 +242,7 @@ async function showUneditable(context: PageContext, { rev, path, found }: EditPa
   });
 }
 
-/** Shows what others changed in the lines that a form changes, side by side.
+/** Shows others' changes beside the conflicting lines of the form.
  * @param branch text, as it is shown */
 function ConflictNote({ conflicts, branch }: { conflicts: readonly ShownConflict[]; branch: string }) {
   return (

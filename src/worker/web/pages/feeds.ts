@@ -5,7 +5,7 @@ import { subjectOf, visibleName } from "../parts/text.ts";
 import { urlParts, commitUrl, pathUrl, placeUrl } from "../parts/urls.ts";
 import type { PageContext } from "../parts/web-env.ts";
 
-/** Entries of a feed. */
+/** Maximum number of entries in a feed. */
 const ENTRIES = 30;
 
 const EXTENSION = ".atom";

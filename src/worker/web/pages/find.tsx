@@ -6,10 +6,10 @@ import { visibleName } from "../parts/text.ts";
 import { urlParts, pathUrl } from "../parts/urls.ts";
 import type { PageContext } from "../parts/web-env.ts";
 
-/** Characters of what is wanted. */
+/** Maximum length of the search text, in characters. */
 const MAX_WANTED = 200;
 
-/** `/{owner}/{repo}/find/{rev}`: files by their paths. */
+/** `/{owner}/{repo}/find/{rev}`: finds files by path. */
 export async function findPage(context: PageContext): Promise<Response> {
   const place = context.get("place");
   const wanted = (new URL(context.req.url).searchParams.get("q") ?? "").slice(0, MAX_WANTED);

@@ -22,13 +22,13 @@ import type { MayCreate, PageContext } from "../parts/web-env.ts";
 
 const MAX_FORM_BYTES = 32 * 1024;
 
-/** What was typed about a fork. */
+/** Input of the fork form. */
 interface TypedFork extends TypedRepository {
-  /** Whether it takes over the default branch alone. */
+  /** Whether only the default branch is copied. */
   readonly isOneBranch: boolean;
 }
 
-/** `/{owner}/{repo}/fork`: a form for a repository that begins as this one. */
+/** `/{owner}/{repo}/fork`: a form that forks the repository. */
 export async function forkPage(context: PageContext): Promise<Response> {
   const mayCreate = await demandMayCreate(context);
   if (mayCreate instanceof Response) return mayCreate;
@@ -65,7 +65,7 @@ export async function fork(context: PageContext): Promise<Response> {
   }
 }
 
-/** `POST /{owner}/{repo}/sync`: brings the default branch forward from the parent. */
+/** `POST /{owner}/{repo}/sync`: updates the default branch from the parent. */
 export async function syncFork(context: PageContext): Promise<Response> {
   const { registry } = context.get("host");
   const entry = await readParent(context);
@@ -77,7 +77,7 @@ export async function syncFork(context: PageContext): Promise<Response> {
   return context.redirect(placeUrl(entry), 303);
 }
 
-/** The repository in the path. */
+/** Reads the entry of the repository in the path. */
 function readParent(context: PageContext): Promise<RepositoryEntry> {
   const { owner, name } = context.get("place");
   return readEntry(context.get("host").registry, owner, name);

@@ -4,11 +4,11 @@ import type { Listener } from "../../shared/deployment.ts";
 import { PAGE_HEADERS } from "../parts/page-headers.ts";
 import type { PageContext } from "../parts/web-env.ts";
 
-/** Events that are looked through at a time. */
+/** Maximum number of events read at once. */
 const LOOKED_AT = 100;
 
-/** `/{owner}/{repo}/live?after=`: tells a page of each push after an event, and nothing of what was
- * pushed: who hears of it loads the page again. The API has events for programs; it takes no
+/** `/{owner}/{repo}/live?after=`: notifies a page of each push after an event, without any detail:
+ * the page then loads its content again. Programs have the API's events instead, which accept no
  * session. */
 export async function liveEvents(context: PageContext): Promise<Response> {
   const { owner, name } = context.get("place");
@@ -24,7 +24,7 @@ function stream(listener: Listener, from: string): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   const endMs = Date.now() + STREAM_LIFE_MS;
   let after = from;
-  /** @returns what is to be sent; null: nothing has been pushed */
+  /** Reads new events. @returns the text to send; null: nothing was pushed */
   const look = async (): Promise<string | null> => {
     let isPushed = false;
     for (let more = true; more;) {
@@ -46,8 +46,8 @@ function stream(listener: Listener, from: string): ReadableStream<Uint8Array> {
             if (!listener.isAwake) return controller.enqueue(encoder.encode(COMMENT));
           }
         } catch {
-          // The visitor's right, or the repository, has gone. Who connects again is told by a
-          // status.
+          // The visitor's right or the repository is gone. The browser learns the reason from the
+          // status when it reconnects.
         }
         listener.close();
         controller.close();

@@ -15,17 +15,17 @@ import { visibleName } from "../parts/text.ts";
 import { urlParts, feedUrl, pathUrl, withQuery } from "../parts/urls.ts";
 import type { PageContext, PagePlace } from "../parts/web-env.ts";
 
-/** Commits on a page. */
+/** Number of commits on a page. */
 const PAGE_COMMITS = 50;
 
-/** Characters of a text that is looked for. */
+/** Maximum length of a search text, in characters. */
 const MAX_TEXT = 1_000;
 
-/** What the form asks for, as it was typed; null: nothing. */
+/** Input of the search form; null: empty. */
 interface Asked {
   readonly author: string | null;
   readonly text: string | null;
-  /** Days, "yyyy-mm-dd", in UTC. The last is included. */
+  /** Days, "yyyy-mm-dd", in UTC. The last day is included. */
   readonly since: string | null;
   readonly until: string | null;
   readonly follow: string | null;
@@ -40,7 +40,7 @@ export async function logPage(context: PageContext): Promise<Response> {
   return isHexOid(rev) ? showPageByIds(context, ["log", rev], produce) : showPage(context, await produce());
 }
 
-/** Its parameters. */
+/** Query parameters of the page. */
 export const LOG_QUERY = ["path", "author", "text", "since", "until", "follow", "after"];
 
 async function readPage(context: PageContext, parts: readonly string[]): Promise<Page | Response> {
@@ -90,7 +90,7 @@ async function readPage(context: PageContext, parts: readonly string[]): Promise
   };
 }
 
-/** The form names the path in a field: it belongs into the path of the URL. */
+/** Redirects from the form's field for the path to the URL with that path. */
 async function leadToPath(
   context: PageContext,
   parts: readonly string[],
@@ -100,7 +100,7 @@ async function leadToPath(
   const filter = { author: null, text: null, since: null, until: null, ignoreCase: false } as const;
   const request = { parts, cursor: null, limit: 1, filter: { ...filter, firstParent: true, follow: false } };
   const { revision, path } = await context.get("repository").logPage(request);
-  // A path that is no UTF-8 cannot be typed: as long as the field shows it, it stays.
+  // A path that is not UTF-8 cannot be typed: it stays while the field shows it unchanged.
   const wanted = typed === visibleName(path) ? path : encodeText(typed.trim().replace(/^\/+|\/+$/g, ""));
   return context.redirect(
     withQuery(pathUrl(context.get("place"), "commits", revision.name, wanted), { ...asked }),
@@ -207,7 +207,7 @@ function readAsked(query: URLSearchParams): Asked {
   };
 }
 
-/** The beginning of a day in UTC, in seconds since 1970.
+/** Converts a day to its beginning in UTC, in seconds since 1970.
  * @throws GitError "invalid" */
 function secondsOf(field: string, day: string): number {
   const timeMs = /^\d{4}-\d{2}-\d{2}$/.test(day) ? Date.parse(day) : Number.NaN;

@@ -8,9 +8,9 @@ import { PAGE_HEADERS, RAW_POLICY } from "../parts/page-headers.ts";
 import type { PageContext } from "../parts/web-env.ts";
 import type { DiffEnds } from "./shown-diff.ts";
 
-/** `/{owner}/{repo}/commit/{oid}.patch`: a commit as a mail that `git am` takes, as
- * `git format-patch -p --full-index --binary --no-signature` writes it; of a merge, what it brought
- * to its first parent. `.diff`: only what changed. */
+/** `/{owner}/{repo}/commit/{oid}.patch`: a commit as a mail for `git am`, as `git format-patch -p
+ * --full-index --binary --no-signature` writes it; for a merge, its changes to the first parent.
+ * `.diff`: only the changes. */
 export async function commitPatch(context: PageContext, oid: string, format: "patch" | "diff"): Promise<Response> {
   const repository = context.get("repository");
   const commit = await repository.showCommit({ ref: oid, part: 1 });
@@ -19,7 +19,7 @@ export async function commitPatch(context: PageContext, oid: string, format: "pa
   return sendPatch(context, { base: commit.parents[0] ?? null, head: commit.oid }, head, `"${format}-${commit.oid}"`);
 }
 
-/** @throws GitError "too-large" for a commit whose mail would not be whole */
+/** @throws GitError "too-large" for a commit whose mail would be incomplete */
 function checkWhole({ messageTruncated, author }: ShownCommit): void {
   const reason = "the same address with .diff has the changes alone";
   if (messageTruncated) throw tooLarge("the message of a commit as a mail (bytes)", MESSAGE_PART_BYTES, reason);
@@ -30,8 +30,8 @@ function tooLarge(what: string, limit: number, reason: string): GitError {
   return new GitError("too-large", { what, limit, reason });
 }
 
-/** Sends what changed between two commits, as the client takes it.
- * @param etag of ids: what they name never changes
+/** Streams the changes between two commits, as the client takes them.
+ * @param etag of ids, so that the content never changes
  * @throws GitError as the call `patch` */
 async function sendPatch(context: PageContext, ends: DiffEnds, head: Uint8Array, etag: string): Promise<Response> {
   const headers = {

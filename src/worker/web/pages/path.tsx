@@ -32,7 +32,7 @@ async function pathPage(context: PageContext, page: PathPageKind): Promise<Respo
   const parts = urlParts(context);
   const [rev = ""] = parts;
   const produce = () => readPage(context, page, parts);
-  // A page of a whole commit id never changes: a browser that has it is told so before anything is
+  // A page for a full commit id never changes: a browser that has it is told so before anything is
   // read.
   return isHexOid(rev) ? showPageByIds(context, [page, rev], produce) : showPage(context, await produce());
 }
@@ -68,7 +68,7 @@ async function readPage(context: PageContext, kind: PathPageKind, parts: readonl
   };
 }
 
-/** What is above a directory or file: where it is. */
+/** Breadcrumbs and headings above a directory or file. */
 function PathFrame({
   context,
   kind,

@@ -8,9 +8,9 @@ import { readLfsObject, requireStored } from "../../files/blob-reader.ts";
 import type { PageContext } from "../parts/web-env.ts";
 import { readFile } from "../../files/read-file.ts";
 
-/** `/{owner}/{repo}/raw/{rev}/{path}`: the bytes of a file. Nothing in them can act here: whatever
- * could hold a script is plain text, but for SVG in an image, where browsers run none. With
- * `?lfs=true`, the bytes of the Git LFS object that the file is a pointer to.
+/** `/{owner}/{repo}/raw/{rev}/{path}`: the bytes of a file. They cannot act here: any type that
+ * could hold a script is served as plain text, except SVG for an image, where browsers run no
+ * scripts. With `?lfs=true`, the bytes of the Git LFS object that the file points to.
  * @see RFC 9110, sections 13 and 14 */
 export async function rawPage(context: PageContext): Promise<Response> {
   const request = context.req.raw;
@@ -52,8 +52,8 @@ function isSvgImage(path: string, { headers }: Request): boolean {
   return /\.svg$/i.test(path) && headers.get("Sec-Fetch-Dest") === "image";
 }
 
-/** `/{owner}/{repo}/archive/{rev}.zip`, `.tar.gz` or `.tar`: the files of a commit, below a
- * directory that is named as the archive. */
+/** `/{owner}/{repo}/archive/{rev}.zip`, `.tar.gz` or `.tar`: the files of a commit, in a directory
+ * with the archive's name. */
 export async function archivePage(context: PageContext): Promise<Response> {
   const place = context.get("place");
   const { ref, format } = splitArchiveName(urlParts(context).join("/"));

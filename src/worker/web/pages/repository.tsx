@@ -15,7 +15,7 @@ import { ReadmeBox } from "../parts/readme.tsx";
 import { RefChooser } from "../parts/ref-chooser.tsx";
 import { showPage } from "../parts/show-page.tsx";
 
-/** Forks that are named beside a repository's files. */
+/** Maximum number of forks named beside a repository's files. */
 const NAMED_FORKS = 10;
 
 /** `/{owner}/{repo}`: the repository at the tip of its default branch. */
@@ -97,7 +97,7 @@ function Overview({
   );
 }
 
-/** What is said of a repository beside its files. */
+/** Facts about a repository, beside its files. */
 function Facts({
   place,
   page,
@@ -159,7 +159,7 @@ function Facts({
   );
 }
 
-/** What has been made of the repository, as far as the visitor may read it. */
+/** Forks of the repository that the visitor may read. */
 function Forks({ forks: { first, count } }: { forks: FirstForks }) {
   const total = count.toLocaleString("en");
   const isMore = count === MAX_COUNTED_FORKS;
@@ -207,7 +207,7 @@ function EmptyRepository({ place, origin, page }: { place: PagePlace; origin: st
   );
 }
 
-/** How to clone a repository. */
+/** Commands and URLs to clone a repository. */
 function CloneBox({ origin, place }: { origin: string; place: PagePlace }) {
   const url = cloneUrl(origin, place);
   return (
@@ -227,7 +227,7 @@ function CloneBox({ origin, place }: { origin: string; place: PagePlace }) {
   );
 }
 
-/** A text to be copied, with a button for it. */
+/** A text with a button that copies it. */
 function Command({ label, id, text }: { label: string; id: string; text: string }) {
   return (
     <>
@@ -242,15 +242,15 @@ function Command({ label, id, text }: { label: string; id: string; text: string 
   );
 }
 
-/** Languages that are named; the others are summed up. */
+/** Maximum number of languages named; the others are summed up. */
 const MAX_NAMED = 8;
 
-/** What languages without a colour of their own are shown in, and all others together. */
+/** Colour of languages without a colour of their own, and of the rest. */
 const NO_COLOR = "#8b949e";
 
-/** The languages of a repository, by their share of bytes. */
+/** Bar of a repository's languages, by their share of bytes. */
 function LanguagesBar({ languages }: { languages: Languages["languages"] }) {
-  // Prose and data would hide what people look for here.
+  // Prose and data would outweigh the languages of the code.
   const counted = languages.filter(({ type, bytes }) => bytes > 0 && (type === "programming" || type === "markup"));
   const total = counted.reduce((sum, { bytes }) => sum + bytes, 0);
   if (total === 0) return null;

@@ -13,35 +13,35 @@ import { visibleLine, visibleName } from "../parts/text.ts";
 import { pathUrl, placeUrl } from "../parts/urls.ts";
 import type { PageContext, PagePlace } from "../parts/web-env.ts";
 
-/** Characters of a pattern, and of a revision and a path. */
+/** Maximum length of a pattern, and of a revision and a path, in characters. */
 const MAX_PATTERN = 1_000;
 const MAX_NAME = 1_000;
 
-/** Matches on a page, and those that are marked in a line. */
+/** Maximum number of matches on a page, and of matches marked in a line. */
 const PAGE_MATCHES = 50;
 const MARKED = 50;
 
 const LABELS = { q: "Search for", rev: "Branch, tag or commit", path: "Only in" } as const;
 
-/** What is searched for. */
+/** Input of the search form. */
 interface Query {
   readonly q: string;
   /** "": HEAD. */
   readonly rev: string;
-  /** A directory, a file or a glob; "": everywhere. */
+  /** A directory, a file or a glob; "": all files. */
   readonly path: string;
   readonly regex: boolean;
   readonly case: boolean;
   readonly word: boolean;
 }
 
-/** What was found, and how URLs name where. */
+/** Result of a search, with the revision as URLs name it. */
 type Found = GrepResult & { readonly commit: string; readonly rev: string };
 
-/** Its parameters: what is asked, and where a further page begins. */
+/** Query parameters of the page: the search, and the cursor of a further page. */
 export const SEARCH_QUERY = ["q", "rev", "path", "regex", "case", "word", "at", "after", "line"];
 
-/** `/{owner}/{repo}/search`: lines of files, by what is in them. */
+/** `/{owner}/{repo}/search`: finds lines of files by content. */
 export async function searchPage(context: PageContext): Promise<Response> {
   const { search: sent, searchParams: params } = new URL(context.req.url);
   const text = (name: string, most: number): string => (params.get(name) ?? "").slice(0, most);
@@ -54,7 +54,7 @@ export async function searchPage(context: PageContext): Promise<Response> {
     word: params.has("word"),
   };
   if (query.q === "") return show(context, query, null, null);
-  // What was meant can no longer be told, and nothing would be found.
+  // Invalid UTF-8 has lost the intended text, and would match nothing.
   if (!isUtf8(percentDecode(sent)))
     return show(context, query, null, { faults: { q: "The address of this search is not in UTF-8." }, status: 422 });
   try {
@@ -93,7 +93,7 @@ async function search(
   return { ...found, rev: stable ?? found.commit };
 }
 
-/** Where the page begins; null: at the beginning. */
+/** Reads the cursor of the page; null: the first page. */
 function readPlace(params: URLSearchParams): GrepPlace | null {
   const line = Number(params.get("line"));
   try {
@@ -104,7 +104,7 @@ function readPlace(params: URLSearchParams): GrepPlace | null {
   }
 }
 
-/** The URL of the next page, which searches the same commit. */
+/** Makes the URL of the next page, which searches the same commit. */
 function nextUrl(place: PagePlace, query: Query, commit: string, { after, line }: GrepPlace): string {
   const { regex, case: isExact, word, ...texts } = query;
   const params = new URLSearchParams({

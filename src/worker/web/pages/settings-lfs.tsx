@@ -9,25 +9,25 @@ import type { RepositoryClient } from "../../../contract/calls.ts";
 
 const MAX_FORM_BYTES = 4 * 1024;
 
-/** Locks on a page. */
+/** Maximum number of locks on a page. */
 const PAGE_LOCKS = 100;
 
 type Lock = Awaited<ReturnType<RepositoryClient["listLocks"]>>["locks"][number];
 type State = Awaited<ReturnType<RepositoryClient["lfsState"]>>;
 
-/** `POST /{owner}/{repo}/settings/lfs`: unlocks a file, whoever locked it. */
+/** `POST /{owner}/{repo}/settings/lfs`: unlocks a file, even if another person locked it. */
 export async function unlockLocked(context: PageContext): Promise<Response> {
   const id = textOf(await readForm(context.req.raw, MAX_FORM_BYTES), "id");
   try {
     await context.get("repository").unlockFile({ id, force: true, ref: null });
   } catch (error) {
-    // Somebody else was faster.
+    // The lock is already gone.
     if (!isGitError(error, "not-found")) throw error;
   }
   return context.redirect(settingsUrl(context, "lfs"), 303);
 }
 
-/** `/{owner}/{repo}/settings/lfs`: what is kept for Git LFS, and which files are locked. */
+/** `/{owner}/{repo}/settings/lfs`: objects stored for Git LFS, and locks. */
 export async function lfsPage(context: PageContext): Promise<Response> {
   const repository = context.get("repository");
   const after = new URL(context.req.url).searchParams.get("after") ?? "";

@@ -15,25 +15,25 @@ import type { PageContext } from "../parts/web-env.ts";
 
 const MAX_FORM_BYTES = 32 * 1024;
 
-/** Problems on a page. */
+/** Maximum number of problems on a page. */
 const SHOWN_PROBLEMS = 100;
 
 /** Stages whose places are numbers. */
 const NUMBERED: ReadonlySet<string> = new Set(["index", "chunks", "reachability"]);
 
-/** `/{owner}/{repo}/settings/maintenance`: how a repository is stored, and what is to be done. */
+/** `/{owner}/{repo}/settings/maintenance`: a repository's storage and its pending jobs. */
 export async function maintenancePage(context: PageContext): Promise<Response> {
   return show(context, await context.get("repository").maintenance(), null);
 }
 
-/** `POST /{owner}/{repo}/settings/maintenance`: runs what is to be done. */
+/** `POST /{owner}/{repo}/settings/maintenance`: runs the pending jobs. */
 export async function runMaintenance(context: PageContext): Promise<Response> {
   await readForm(context.req.raw, MAX_FORM_BYTES);
   await context.get("repository").maintain(MAINTENANCE_KINDS);
   return context.redirect(settingsUrl(context, "maintenance"), 303);
 }
 
-/** `POST /{owner}/{repo}/settings/maintenance/check`: checks what is stored, a second at a time. */
+/** `POST /{owner}/{repo}/settings/maintenance/check`: checks stored objects, a second at a time. */
 export async function runCheck(context: PageContext): Promise<Response> {
   const place = readPlace(await readForm(context.req.raw, MAX_FORM_BYTES));
   const repository = context.get("repository");
@@ -41,7 +41,7 @@ export async function runCheck(context: PageContext): Promise<Response> {
   return show(context, await repository.maintenance(), report);
 }
 
-/** Where a check continues; null: at the beginning. */
+/** Reads the place where a check continues; null: the beginning. */
 function readPlace(form: URLSearchParams): FsckPlace | null {
   const stage = FSCK_STAGES.find((name) => name === textOf(form, "stage"));
   const after = textOf(form, "after");

@@ -11,7 +11,7 @@ import type { RepositoryClient } from "../../../contract/calls.ts";
 
 const MAX_FORM_BYTES = 64 * 1024;
 
-/** Refused refs that are shown of a mirror. */
+/** Maximum number of refused refs shown for a mirror. */
 const SHOWN_REFUSALS = 20;
 
 const LABELS = { url: "Address", authorization: "Authorization", refs: "Refs" } as const;
@@ -19,7 +19,7 @@ const LABELS = { url: "Address", authorization: "Authorization", refs: "Refs" } 
 type Mirror = Awaited<ReturnType<RepositoryClient["mirror"]>>;
 type Refused = Awaited<ReturnType<RepositoryClient["mirrorRefs"]>>["refs"];
 
-/** What is shown beside the list. A credential is never shown again. */
+/** Result of a form, shown beside the list. A credential is never shown again. */
 interface Sent {
   readonly status: number;
   readonly faults: Faults;
@@ -38,18 +38,18 @@ const NOTHING_SENT: Sent = {
   typed: { url: "", refs: "refs/heads/ refs/tags/", force: false, prune: false, lfs: false },
 };
 
-/** What a button does to a mirror. */
+/** Actions of a mirror's buttons. */
 const ACTIONS: Readonly<Record<string, (repository: RepositoryClient, id: string) => Promise<unknown>>> = {
   sync: (repository, id) => repository.syncMirror(id),
   delete: (repository, id) => repository.deleteMirror(id),
 };
 
-/** `/{owner}/{repo}/settings/mirrors`: other hosts that are sent what is pushed here. */
+/** `/{owner}/{repo}/settings/mirrors`: mirrors of the repository on other hosts. */
 export function mirrorsPage(context: PageContext): Promise<Response> {
   return show(context, NOTHING_SENT);
 }
 
-/** `POST /{owner}/{repo}/settings/mirrors`: makes a mirror. */
+/** `POST /{owner}/{repo}/settings/mirrors`: creates a mirror. */
 export async function makeMirror(context: PageContext): Promise<Response> {
   const form = await readForm(context.req.raw, MAX_FORM_BYTES);
   const url = textOf(form, "url").trim();
@@ -73,7 +73,7 @@ export async function makeMirror(context: PageContext): Promise<Response> {
   return context.redirect(settingsUrl(context, "mirrors"), 303);
 }
 
-/** `POST /{owner}/{repo}/settings/mirrors/change`: what the buttons of a mirror do. */
+/** `POST /{owner}/{repo}/settings/mirrors/change`: carries out a mirror's button. */
 export async function changeMirror(context: PageContext): Promise<Response> {
   const form = await readForm(context.req.raw, MAX_FORM_BYTES);
   const action = textOf(form, "action");

@@ -25,9 +25,9 @@ interface TypedRule {
   readonly noForce: boolean;
   readonly noDelete: boolean;
   readonly fastForwardOnly: boolean;
-  /** Ids with blanks between them; "": everyone with the right to write. */
+  /** Ids separated by blanks; "": everyone with the right to write. */
   readonly tokens: string;
-  /** Contexts, one a line. */
+  /** Contexts, one per line. */
   readonly checks: string;
 }
 
@@ -40,7 +40,7 @@ const NO_RULE: TypedRule = {
   checks: "",
 };
 
-/** What each rule forbids, and how that is said. */
+/** The prohibitions of a rule, with their labels. */
 const FLAGS = [
   ["noForce", "No forced push"],
   ["noDelete", "No deletion"],
@@ -53,7 +53,8 @@ export async function protectedPage(context: PageContext): Promise<Response> {
   return showForm(context, rules.map(toTyped), null);
 }
 
-/** `POST /{owner}/{repo}/settings/protected`: replaces all rules. Those without a pattern go. */
+/** `POST /{owner}/{repo}/settings/protected`: replaces all rules. Rules without a pattern are
+ * removed. */
 export async function saveProtected(context: PageContext): Promise<Response> {
   const typed = readRules(await readForm(context.req.raw, MAX_FORM_BYTES));
   const { owner, name } = context.get("place");

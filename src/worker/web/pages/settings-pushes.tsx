@@ -13,7 +13,7 @@ import type { PageContext } from "../parts/web-env.ts";
 
 const MAX_FORM_BYTES = 4 * 1024;
 
-/** Pushes on a page, and refs shown of each. */
+/** Maximum number of pushes on a page, and of refs shown for each. */
 const PAGE_PUSHES = 50;
 const SHOWN_REFS = 10;
 
@@ -21,7 +21,7 @@ type Quota = Awaited<ReturnType<QuotaService["read"]>>;
 
 const LABELS = { maxBytes: "Bytes at most", maxObjects: "Objects at most" } as const;
 
-/** `/{owner}/{repo}/settings/pushes`: what was pushed by whom, and how much may be. */
+/** `/{owner}/{repo}/settings/pushes`: the push log, and the quota. */
 export function pushesPage(context: PageContext): Promise<Response> {
   return show(context, null);
 }

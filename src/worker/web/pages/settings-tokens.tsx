@@ -23,10 +23,10 @@ import { ShownOnce } from "../parts/shown-once.tsx";
 
 const MAX_FORM_BYTES = 64 * 1024;
 
-/** Whose tokens a page shows. */
+/** A page of tokens for a repository or an owner. */
 interface TokenPage {
   readonly place: Place;
-  /** Of the list. */
+  /** URL of the list. */
   readonly url: string;
   readonly show: (status: number, children: Child) => Promise<Response>;
 }
@@ -81,18 +81,18 @@ async function make(context: PageContext, page: TokenPage): Promise<Response> {
   if (Object.keys(faults).length > 0) return showTokens(context, page, { typed, ...invalid(faults) });
   try {
     const { text } = await context.get("host").tokens.create(page.place, toNewToken(typed));
-    // Not a redirection: the token is shown once, and no URL may hold it.
+    // No redirection: the token is shown once, and no URL may contain it.
     return await showTokens(context, page, { typed: NEW_TOKEN, faults: NO_FAULTS, status: 201, made: text });
   } catch (error) {
     return showTokens(context, page, { typed, ...refusalOf(error, TOKEN_FIELDS) });
   }
 }
 
-/** A token that is gone already is as revoked as it should be. */
+/** Revokes a token. One that is gone already counts as revoked. */
 async function revoke(context: PageContext, page: TokenPage): Promise<Response> {
   const id = textOf(await readForm(context.req.raw, MAX_FORM_BYTES), "id");
   try {
-    // `current` would be the visitor's own.
+    // `current` would revoke the visitor's own token.
     if (id !== "current") await context.get("host").tokens.revoke(id);
   } catch (error) {
     if (!isGitError(error, "not-found")) throw error;

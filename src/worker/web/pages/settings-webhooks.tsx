@@ -18,12 +18,12 @@ const FORMATS = { standard: "Standard Webhooks", github: "as GitHub" } as const;
 type Webhook = Awaited<ReturnType<RepositoryClient["webhook"]>>;
 type Delivery = Awaited<ReturnType<RepositoryClient["pingWebhook"]>>;
 
-/** What is shown beside the list. */
+/** Result of a form, shown beside the list. */
 interface Sent {
   readonly status: number;
   readonly faults: Faults;
   readonly typed: Readonly<Record<keyof typeof LABELS, string>>;
-  /** A secret that was made just now; null: none. */
+  /** A new secret; null: none. */
   readonly secret: string | null;
 }
 
@@ -34,7 +34,7 @@ const NOTHING_SENT: Sent = {
   secret: null,
 };
 
-/** What a button does to a webhook. */
+/** Actions of a webhook's buttons. */
 const ACTIONS: Readonly<Record<string, (repository: RepositoryClient, id: string) => Promise<unknown>>> = {
   ping: (repository, id) => repository.pingWebhook(id),
   enable: (repository, id) => repository.changeWebhook({ id, enabled: true }),
@@ -42,13 +42,12 @@ const ACTIONS: Readonly<Record<string, (repository: RepositoryClient, id: string
   delete: (repository, id) => repository.deleteWebhook(id),
 };
 
-/** `/{owner}/{repo}/settings/webhooks`: who is told of events, and what was sent to one of them
- * (`?webhook`). */
+/** `/{owner}/{repo}/settings/webhooks`: webhooks, and the deliveries of one (`?webhook`). */
 export function webhooksPage(context: PageContext): Promise<Response> {
   return show(context, NOTHING_SENT);
 }
 
-/** `POST /{owner}/{repo}/settings/webhooks`: makes a webhook. */
+/** `POST /{owner}/{repo}/settings/webhooks`: creates a webhook. */
 export async function makeWebhook(context: PageContext): Promise<Response> {
   const form = await readForm(context.req.raw, MAX_FORM_BYTES);
   const [url, format, events, secret] = Object.keys(LABELS).map((name) => textOf(form, name).trim()) as [
@@ -67,14 +66,14 @@ export async function makeWebhook(context: PageContext): Promise<Response> {
       secret: secret === "" ? null : secret,
       origin: new URL(context.req.url).origin,
     });
-    // Not a redirection: the secret is shown once, and no URL may hold it.
+    // No redirection: the secret is shown once, and no URL may contain it.
     return await show(context, { ...NOTHING_SENT, status: 201, secret: made.secret });
   } catch (error) {
     return show(context, { ...NOTHING_SENT, typed, ...refusalOf(error, { url: "url", secret: "secret" }) });
   }
 }
 
-/** `POST /{owner}/{repo}/settings/webhooks/change`: what the buttons of a webhook do. */
+/** `POST /{owner}/{repo}/settings/webhooks/change`: carries out a webhook's button. */
 export async function changeWebhook(context: PageContext): Promise<Response> {
   const form = await readForm(context.req.raw, MAX_FORM_BYTES);
   const repository = context.get("repository");

@@ -13,11 +13,11 @@ const MAX_FORM_BYTES = 512 * 1024;
 
 const LABELS = { branches: "Branches" } as const;
 
-/** What was typed. */
+/** Input of the form. */
 interface Typed {
   /** Whether the deployment's setting applies. */
   readonly isDefault: boolean;
-  /** Names, one a line. */
+  /** Names, one per line. */
   readonly branches: string;
 }
 

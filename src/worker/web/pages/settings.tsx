@@ -19,7 +19,7 @@ import type { PageContext } from "../parts/web-env.ts";
 
 const MAX_FORM_BYTES = 32 * 1024;
 
-/** `/{owner}/{repo}/settings`: what a repository is called, and who may read it. */
+/** `/{owner}/{repo}/settings`: a repository's name, description and visibility. */
 export async function settingsPage(context: PageContext): Promise<Response> {
   const entry = await findEntry(context);
   return showForm(context, entry, toTyped(entry));
@@ -45,7 +45,7 @@ export function deleteRepositoryPage(context: PageContext): Promise<Response> {
   return showDeletion(context, null);
 }
 
-/** `POST /{owner}/{repo}/settings/delete`: only when the repository's name was typed. */
+/** `POST /{owner}/{repo}/settings/delete`: deletes the repository only if its name was typed. */
 export async function deleteRepository(context: PageContext): Promise<Response> {
   const form = await readForm(context.req.raw, MAX_FORM_BYTES);
   const { owner, name } = context.get("place");
@@ -65,7 +65,7 @@ function toTyped({ owner, name, description, visibility, defaultBranch }: Reposi
   return { owner, name, description: description ?? "", visibility, defaultBranch: branch };
 }
 
-/** What a form changes: each change needs rights of its own. */
+/** Keeps only the fields that differ from the entry, since each change needs rights of its own. */
 function changeFrom(entry: RepositoryEntry, typed: TypedRepository): RepositoryChange & { defaultBranch?: string } {
   const { owner, name, description, visibility, defaultBranch } = typed;
   const before = toTyped(entry);

@@ -1,15 +1,15 @@
-// What pages that show a comparison share: how it is asked for, read and sent.
+// Parameters, reading and sending of a comparison, for all pages that show one.
 import type { DiffFrame } from "../parts/diff-file.tsx";
 import { drawDiff, drawFileDiff } from "../parts/diff-view.tsx";
 import { readFlag, readNumber } from "../parts/query.ts";
 import { withQuery } from "../parts/urls.ts";
 import type { RepositoryClient } from "../../../contract/calls.ts";
 
-/** Changed files on a page, and bytes of their patches. */
+/** Maximum number of changed files on a page, and of bytes of their patches. */
 const PAGE_FILES = 100;
 const PAGE_BYTES = 1024 * 1024;
 
-/** What a comparison is between: commits or trees, by their ids in hex. */
+/** The two sides of a comparison: commits or trees, by their ids in hex. */
 export interface DiffEnds {
   /** Null: an empty tree. */
   readonly base: string | null;
@@ -19,17 +19,17 @@ export interface DiffEnds {
 /** Parameters that `readAskedDiff` reads. */
 export const DIFF_QUERY = ["start", "file", "line", "view", "w"] as const;
 
-/** A comparison, as the query of a URL asks for it. */
+/** Parameters of a comparison in the query of a URL. */
 interface AskedDiff extends Pick<DiffFrame, "isSplit" | "ignoresBlanks" | "link"> {
-  /** How many files precede those to show. */
+  /** Number of files before the first one shown. */
   readonly start: number;
   /** The only file to show, by its index; null: all. */
   readonly file: number | null;
-  /** Lines of its patch that precede those to show. */
+  /** Number of the patch's lines before the first one shown. */
   readonly line: number;
 }
 
-/** Reads what a URL asks for.
+/** Reads the parameters of a comparison.
  * @param here path of the page
  * @param kept further fields of the query, which all links keep
  * @throws GitError "invalid" */
@@ -58,10 +58,10 @@ export function readAskedDiff(
   };
 }
 
-/** The content of a page that ends with a comparison.
+/** Renders the content of a page that ends with a comparison.
  * @param head HTML before it, which is sent before anything else is read
- * @param more makes what follows the head
- * @throws GitError "not-found" for a file that is not among those that changed */
+ * @param more renders the part after the head
+ * @throws GitError "not-found" for a file that is not among the changed ones */
 export async function streamDiff(
   head: string,
   repository: RepositoryClient,
@@ -72,7 +72,7 @@ export async function streamDiff(
 ): Promise<AsyncIterable<string>> {
   const { ignoresBlanks } = asked;
   if (file !== null) {
-    // Read before anything is sent: the file may not exist.
+    // Read before anything is sent, since the file may not exist.
     const read = await repository.fileDiff({ ...ends, start: file, fromLine: line, ignoresBlanks });
     return pieces([head, drawFileDiff({ ...asked, ...sides, start: file }, read)]);
   }

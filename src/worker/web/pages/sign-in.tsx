@@ -3,7 +3,7 @@ import { readForm } from "../parts/forms.ts";
 import { showPage } from "../parts/show-page.tsx";
 import type { PageContext } from "../parts/web-env.ts";
 
-/** Bytes of the form: a token, and a path to come back to. */
+/** Maximum size in bytes of the form: a token, and a path to return to. */
 const MAX_FORM_BYTES = 16 * 1024;
 
 /** `GET /-/sign-in`. */
@@ -31,7 +31,7 @@ export async function signOut(context: PageContext): Promise<Response> {
   return redirectWith(context, await context.get("host").signOut(), "/");
 }
 
-/** @param fault why the form is shown again; null: it is shown first */
+/** @param fault why the form is shown again; null: it is shown for the first time */
 function showForm(context: PageContext, to: string, fault: string | null): Promise<Response> {
   return showPage(context, {
     title: "Sign in",
@@ -64,12 +64,12 @@ function showForm(context: PageContext, to: string, fault: string | null): Promi
   });
 }
 
-/** Where a form leads back to: a page of ours, whatever the URL says. */
+/** Returns a path of this server's pages to return to, whatever the URL says. */
 function pathToReturnTo({ req }: PageContext, to: string | null): string {
   const { origin } = new URL(req.url);
   if (to === null || !to.startsWith("/") || !URL.canParse(to, origin)) return "/";
   const url = new URL(to, origin);
-  // A path of two slashes would be another host's name.
+  // A path that begins with two slashes would name another host.
   return url.origin === origin && !url.pathname.startsWith("//") ? url.pathname + url.search : "/";
 }
 

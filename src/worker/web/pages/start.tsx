@@ -10,13 +10,13 @@ import { PushCommands } from "../parts/push-commands.tsx";
 import { showPage } from "../parts/show-page.tsx";
 import type { PageContext } from "../parts/web-env.ts";
 
-/** Repositories on a page. */
+/** Number of repositories on a page. */
 const PAGE_ENTRIES = 50;
 
-/** Characters of a filter: a name has at most 201. */
+/** Maximum length of a filter, in characters: a name has at most 201. */
 const MAX_FILTER = 201;
 
-/** What a page of the list shows. */
+/** A page of the list. */
 interface ListPage {
   readonly filter: string;
   readonly entries: readonly RepositoryEntry[];
@@ -49,8 +49,8 @@ export async function startPage(context: PageContext): Promise<Response> {
   });
 }
 
-/** `/{owner}`: an owner's repositories. An owner of whom the visitor may see nothing looks like one
- * that does not exist. */
+/** `/{owner}`: an owner's repositories. An owner without any repository that the visitor may see
+ * looks like a missing one. */
 export async function ownerPage(context: PageContext): Promise<Response> {
   const owner = context.req.param("owner")!;
   const page = await readPage(context, owner);
@@ -90,7 +90,7 @@ async function readPage(context: PageContext, owner: string | null): Promise<Lis
   return { filter, entries, next, isFirst: after === null };
 }
 
-/** @param newUrl of the form for a new repository; null: the visitor may make none */
+/** @param newUrl of the form for a new repository; null: the visitor may create none */
 function ListHead({ title, newUrl, children }: { title: string; newUrl: string | null; children?: Child }) {
   return (
     <div class="head-row">
@@ -142,7 +142,7 @@ function FilteredList({ page: { filter, entries, next, isFirst }, path }: { page
   );
 }
 
-/** Repositories, each with what it is for and when it last changed. */
+/** A list of repositories with their descriptions and the times of their last changes. */
 function RepositoryList({ entries, nowMs }: { entries: readonly RepositoryEntry[]; nowMs: number }) {
   return (
     <ul class="repos">

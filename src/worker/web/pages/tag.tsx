@@ -7,7 +7,7 @@ import { Ago } from "../parts/times.tsx";
 import { urlParts, commitUrl, tagUrl } from "../parts/urls.ts";
 import type { PageContext } from "../parts/web-env.ts";
 
-/** `/{owner}/{repo}/tag/{name}`: a tag with all of its message. */
+/** `/{owner}/{repo}/tag/{name}`: a tag with its whole message. */
 export async function tagPage(context: PageContext): Promise<Response> {
   const place = context.get("place");
   const name = urlParts(context).join("/");

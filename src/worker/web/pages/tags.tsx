@@ -10,7 +10,7 @@ import { Ago } from "../parts/times.tsx";
 import { archiveUrl, commitUrl, pathUrl, placeUrl, tagUrl } from "../parts/urls.ts";
 import type { PageContext, PagePlace } from "../parts/web-env.ts";
 
-/** Characters of a tag's message that the list shows. */
+/** Maximum length of a tag's message in the list, in characters. */
 const MAX_MESSAGE = 2_000;
 
 /** `/{owner}/{repo}/tags`. */

@@ -22,25 +22,25 @@ import { visibleName } from "../parts/text.ts";
 import { urlParts, pathUrl } from "../parts/urls.ts";
 import type { PageContext } from "../parts/web-env.ts";
 
-/** Bytes of all files of a form: they are in memory twice while it is read. */
+/** Maximum size in bytes of all files of a form: they are in memory twice while it is read. */
 const MAX_UPLOAD_BYTES = 16 * 1024 * 1024;
 
-/** Bytes of the form: with its other fields, and the names of files. */
+/** Maximum size in bytes of the form, with its other fields and the names of files. */
 const MAX_FORM_BYTES = MAX_UPLOAD_BYTES + 512 * 1024;
 
-/** Files of a form. */
+/** Maximum number of files in a form. */
 const MAX_FILES = 200;
 
 const LABELS = { ...COMMIT_LABELS, files: "Files" } as const;
 
-/** `/{owner}/{repo}/upload/{branch}/{directory}`: a form for files of the visitor's. */
+/** `/{owner}/{repo}/upload/{branch}/{directory}`: a form that uploads files. */
 export async function uploadPage(context: PageContext): Promise<Response> {
   const page = await readPage(context, null);
   return showForm(context, page, await newTypedCommit(context, page));
 }
 
-/** `POST /{owner}/{repo}/upload/{branch}/{directory}`: one commit with all files. A file of the
- * same name is replaced, unless it was changed after the form was made. */
+/** `POST /{owner}/{repo}/upload/{branch}/{directory}`: commits all files at once. A file of the
+ * same name is replaced, unless it was changed after the form was shown. */
 export async function upload(context: PageContext): Promise<Response> {
   const form = await readLargeForm(context.req.raw, MAX_FORM_BYTES);
   const typed = readTypedCommit(form);

@@ -3,7 +3,7 @@ import { type PathPageName, pathUrl } from "./urls.ts";
 import type { PagePlace } from "./web-env.ts";
 import type { Ambiguities } from "../../../contract/calls.ts";
 
-/** Says what a name in the URL could also have meant.
+/** Note about the other meanings of an ambiguous name in the URL.
  * @param path byte string, "" for the root */
 export function AmbiguityNote({
   place,

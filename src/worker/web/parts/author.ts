@@ -1,4 +1,5 @@
-// Who commits through a form. The browser keeps what was typed last, for who is signed in.
+// The author of commits made through forms. The browser remembers the last name and address for the
+// visitor who is signed in.
 import { getCookie, setCookie } from "hono/cookie";
 import { encodeText } from "../../../base/format/byte-string.ts";
 import { type Ident, isPersonText, MAX_PERSON_TEXT } from "../../../base/format/ident.ts";
@@ -6,7 +7,7 @@ import type { Faults } from "./fields.tsx";
 import { textOf } from "./forms.ts";
 import type { PageContext, Visitor } from "./web-env.ts";
 
-/** A person, as text. */
+/** Name and address of a person, as text. */
 export interface Author {
   readonly name: string;
   readonly email: string;
@@ -16,7 +17,7 @@ const COOKIE = "holdfast-author";
 
 const KEPT_SECONDS = 30 * 86_400;
 
-/** Who the visitor was last time; else the token's name. */
+/** Reads the visitor's last author; else returns the token's name. */
 export async function lastAuthor(context: PageContext): Promise<Author> {
   const visitor = await context.get("host").visitor();
   const [who, name, email] = (getCookie(context, COOKIE) ?? "").split("\n");
@@ -25,7 +26,7 @@ export async function lastAuthor(context: PageContext): Promise<Author> {
   return { name: visitor.kind === "signed-in" && visitor.id !== "operator" ? visitor.name : "", email: "" };
 }
 
-/** Has the browser keep who commits. */
+/** Stores the author in a cookie. */
 export async function keepAuthor(context: PageContext, { name, email }: Author): Promise<void> {
   const who = idOf(await context.get("host").visitor());
   const secure = new URL(context.req.url).protocol === "https:";
@@ -42,13 +43,13 @@ export function readAuthor(form: FormData | URLSearchParams): Author {
   return { name: textOf(form, "author").trim(), email: textOf(form, "email").trim() };
 }
 
-/** What is wrong with an author. */
+/** Finds the faults of an author. */
 export function checkAuthor({ name, email }: Author): Faults {
   const fault = `1 to ${MAX_PERSON_TEXT} characters, without <, > and control characters.`;
   return { ...(!isPersonText(name) && { author: fault }), ...(!isPersonText(email) && { email: fault }) };
 }
 
-/** The author of a commit that is made now. */
+/** Makes the identity of a commit's author, with the current time. */
 export function toIdent({ name, email }: Author): Ident {
   const timeSeconds = Math.floor(Date.now() / 1000);
   return { name: encodeText(name), email: encodeText(email), timeSeconds, zone: "+0000" };

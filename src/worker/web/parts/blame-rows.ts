@@ -1,4 +1,4 @@
-// The rows of a blame, as text: an element each would take ten times as long.
+// The rows of a blame, written as text: a JSX element for each would take ten times as long.
 import type { CommitRecord } from "../../../contract/commits.ts";
 import type { BlameRange, BlameResult } from "../../../contract/history.ts";
 import { escapeText } from "./code.tsx";
@@ -8,23 +8,23 @@ import { inWords, showDate } from "./times.tsx";
 import { commitUrl, pathUrl } from "./urls.ts";
 import type { PagePlace } from "./web-env.ts";
 
-/** Steps of age that are told apart, the newest first. */
+/** Number of age classes, the newest first. */
 const AGES = 6;
 
-/** Rows that are sent together. */
+/** Number of rows that are sent together. */
 const ROWS_PER_PIECE = 200;
 
-/** A file's lines, and where they come from. */
+/** A file's lines and their blame. */
 interface Blamed {
   readonly place: PagePlace;
-  /** With what is hidden written out. */
+  /** With hidden characters written out. */
   readonly lines: readonly string[];
   readonly highlighter: Highlighter;
   readonly blame: BlameResult;
   readonly nowMs: number;
 }
 
-/** Writes a row for each range of lines: the commit that they come from, their numbers, themselves.
+/** Writes a row for each range of lines: their commit, numbers and text.
  * @returns HTML of the table's body in pieces */
 export function* blameRows({ place, lines, highlighter, blame, nowMs }: Blamed): Generator<string, void, void> {
   const commits = new Map(blame.commits.map((commit) => [commit.oid, commit]));
@@ -49,7 +49,7 @@ export function* blameRows({ place, lines, highlighter, blame, nowMs }: Blamed):
 
 const NOT_FOUND = `<th scope="row"><div class="muted">not found in time</div></th>`;
 
-/** The cell of a commit. */
+/** Writes the cell of a commit. */
 function writeOrigin(
   place: PagePlace,
   commit: CommitRecord,
@@ -74,7 +74,7 @@ function writeOrigin(
   );
 }
 
-/** The cells of lines: their numbers, each a link to itself, and their text. */
+/** Writes the cells of lines: their numbers, each a link to its line, and their text. */
 function writeLines({ start, count }: BlameRange, lines: readonly string[], highlighter: Highlighter): string {
   const numbers: string[] = [];
   const texts: string[] = [];
@@ -88,8 +88,8 @@ function writeLines({ start, count }: BlameRange, lines: readonly string[], high
   );
 }
 
-/** The age of each commit among the others: 0 for the newest, up to `AGES` - 1. Equal parts of them
- * get each, so that a burst of changes does not hide all differences. */
+/** Assigns each commit an age class: 0 for the newest, up to `AGES` - 1. The classes have equal
+ * numbers of commits, so that a burst of changes does not hide all differences. */
 function agesOf(commits: readonly CommitRecord[]): ReadonlyMap<string, number> {
   return new Map(commits.map(({ oid }, i) => [oid, Math.floor((i * AGES) / commits.length)]));
 }

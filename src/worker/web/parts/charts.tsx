@@ -1,4 +1,4 @@
-// Charts, as SVG. What they show is in a table as well: nobody has to read a drawing.
+// Charts, as SVG. A table holds the same values for readers without images.
 
 /** Height of the bars, and width of one with the gap after it. */
 const BARS_HEIGHT = 100;
@@ -10,7 +10,7 @@ interface Bar {
   readonly value: number;
 }
 
-/** Values as bars. */
+/** Bar chart of values. */
 export function BarChart({
   bars,
   caption,
@@ -69,10 +69,10 @@ export function BarChart({
   );
 }
 
-/** Shades of a heat chart. */
+/** Number of shades of a heat chart. */
 const SHADES = 4;
 
-/** Values by row and hour: a table whose cells are the darker the more they hold. */
+/** Heat chart of values by row and hour: a table whose cells are darker for larger values. */
 export function HeatChart({
   rows,
   caption,
@@ -108,7 +108,7 @@ export function HeatChart({
   );
 }
 
-/** A share of a whole, beside its number. @param share 0 to 1 */
+/** Bar of a share, beside its number. @param share 0 to 1 */
 export function ShareBar({ share }: { share: number }) {
   return (
     <svg class="share" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">

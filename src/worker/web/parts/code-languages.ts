@@ -1,8 +1,7 @@
-// The languages that code is coloured in, by the tokenizers of CodeMirror. They read line by line
-// and keep a state in between, so that work on a text can be given up after any line, and parts of
-// a text, such as the hunks of a diff, can be read by themselves. Highlighters that apply patterns
-// to a whole text (highlight.js, Prism, Shiki) were slower on most languages, and cannot be
-// stopped.
+// The languages that code is coloured in, with the tokenizers of CodeMirror. They read line by line
+// and keep a state between lines, so that colouring can stop after any line, and parts of a text,
+// such as the hunks of a diff, can be coloured alone. Highlighters that apply patterns to a whole
+// text (highlight.js, Prism, Shiki) were slower on most languages, and cannot be stopped.
 import {
   c,
   clike,
@@ -45,7 +44,7 @@ import { yaml } from "@codemirror/legacy-modes/mode/yaml";
 import type { StreamParser, StringStream } from "@codemirror/streamparser";
 import { languageOf } from "../../../base/languages/language.ts";
 
-/** A tokenizer. Its state is its own. */
+/** A tokenizer, with a state of its own type. */
 export type CodeLanguage = StreamParser<unknown>;
 
 const php = clike({
@@ -146,7 +145,7 @@ const makefile = simpleMode({
   ],
 });
 
-/** By Linguist's names. */
+/** Tokenizers by Linguist's names of languages. */
 const LANGUAGES: Readonly<Record<string, CodeLanguage>> = {
   Astro: html,
   "C#": csharp,
@@ -207,22 +206,22 @@ const LANGUAGES: Readonly<Record<string, CodeLanguage>> = {
   Zig: zig,
 };
 
-/** The language of a file; null: its text is shown in one colour.
+/** Finds the language of a file; null: its text gets one colour.
  * @param path byte string */
 export function codeLanguageOf(path: string): CodeLanguage | null {
   const language = languageOf(path.slice(path.lastIndexOf("/") + 1));
   return language === null ? null : (LANGUAGES[language.name] ?? null);
 }
 
-/** The language that a text names, such as `ts` or `Python`, as those who write Markdown do; null:
- * none is known by it. */
+/** Finds the language that a name such as `ts` or `Python` in Markdown stands for; null:
+ * unknown. */
 export function codeLanguageNamed(name: string): CodeLanguage | null {
   const wanted = name.toLowerCase();
   const named = Object.keys(LANGUAGES).find((one) => one.toLowerCase() === wanted);
   return named === undefined ? codeLanguageOf(`named.${wanted}`) : LANGUAGES[named]!;
 }
 
-/** Reads the tags of JSX, which the language itself would take for comparisons and patterns. */
+/** Adds JSX tags, which the language alone would read as comparisons and patterns. */
 function withTags(language: CodeLanguage): CodeLanguage {
   return {
     ...language,
@@ -231,8 +230,8 @@ function withTags(language: CodeLanguage): CodeLanguage {
   };
 }
 
-/** Reads YAML. What looks for a key takes the cube of the rest of a line that has none, so that it
- * is told before that there is none. */
+/** Reads a token of YAML. The tokenizer's search for a key takes cubic time in the rest of a line
+ * without one, so such lines are recognised beforehand. */
 function readYaml(stream: StringStream, state: unknown): string | null {
   const line = state as { pair: boolean };
   if (stream.sol()) line.pair = false;

@@ -4,13 +4,13 @@ import type { HtmlEscapedString } from "hono/utils/html";
 const ESCAPED = /[&<>]/g;
 const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
 
-/** Text between tags.
- * @param text with what is hidden written out */
+/** Escapes text between tags.
+ * @param text with hidden characters written out */
 export function escapeText(text: string): string {
   return text.replace(ESCAPED, (char) => ENTITIES[char]!);
 }
 
-/** How many lines a text has. The last need not end in a newline. */
+/** Counts the lines of a text. The last one may lack its newline. */
 export function countLines(text: string): number {
   let count = 0;
   for (let at = 0; at < text.length; count++) {
@@ -30,7 +30,7 @@ export function Code({ html, lineCount }: { html: string; lineCount: number }) {
       </pre>
       <pre class="lines">
         <code>
-          {/* Safe: `highlight` escapes all of the text, and adds only its own elements. */}
+          {/* Safe: `highlight` escapes the whole text, and adds only its own elements. */}
           {raw(html)}
         </code>
       </pre>
@@ -38,10 +38,10 @@ export function Code({ html, lineCount }: { html: string; lineCount: number }) {
   );
 }
 
-/** Written at once: a JSX element for each line would take ten times as long. */
+/** Written as text: a JSX element for each line would take ten times as long. */
 function numbers(count: number): HtmlEscapedString {
   const links: string[] = [];
   for (let line = 1; line <= count; line++) links.push(`<a id="L${line}" href="#L${line}" tabindex="-1">${line}</a>`);
-  // Safe: nothing but numbers.
+  // Safe: only numbers.
   return raw(links.join("\n")) as HtmlEscapedString;
 }

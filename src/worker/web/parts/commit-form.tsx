@@ -1,4 +1,4 @@
-// What all forms that make a commit share: the message, the branch, who commits, and what follows.
+// Common parts of all forms that make a commit: message, branch, author, and the result.
 import { decodeText, encodeText } from "../../../base/format/byte-string.ts";
 import { GitError, isGitError } from "../../../base/format/errors.ts";
 import { isHexOid } from "../../../base/format/oid.ts";
@@ -14,31 +14,31 @@ import { visibleName } from "./text.ts";
 import { pathUrl, placeUrl } from "./urls.ts";
 import type { PageContext, PagePlace } from "./web-env.ts";
 
-/** Characters of a commit's subject, and of the text below it. */
+/** Maximum length of a commit's subject, and of the text below it, in characters. */
 const MAX_SUBJECT = 500;
 const MAX_BODY = 50_000;
 
-/** What was typed about a commit. */
+/** Input for a commit. */
 export interface TypedCommit {
-  /** "": the form's own words for it. */
+  /** "": the form's default subject. */
   readonly subject: string;
   readonly body: string;
   readonly author: Author;
   readonly target: "branch" | "new";
   /** Name of the new branch, text. */
   readonly newBranch: string;
-  /** Id in hex of the commit that the form was made for; null: the repository has none. */
+  /** Id in hex of the commit that the form was made for; null: the repository had none. */
   readonly base: string | null;
-  /** Id in hex of a later commit, whose conflicting change the form has shown. */
+  /** Id in hex of a later commit whose conflicting change the form has shown. */
   readonly seen: string | null;
 }
 
-/** Why a commit was not made. */
+/** The reason why a commit was refused. */
 export interface RefusedCommit extends Refusal {
   readonly conflicts: readonly ShownConflict[];
 }
 
-/** What each field is called. */
+/** Labels of the fields. */
 export const COMMIT_LABELS = {
   subject: "Summary",
   body: "Description",
@@ -47,15 +47,15 @@ export const COMMIT_LABELS = {
   newBranch: "Name of the new branch",
 } as const;
 
-/** What a form holds at first. */
+/** Makes the initial input of a form. */
 export async function newTypedCommit(context: PageContext, { commit, refusal }: EditPage): Promise<TypedCommit> {
   const target = refusal === null ? "branch" : "new";
   const author = await lastAuthor(context);
   return { subject: "", body: "", author, target, newBranch: "", base: commit, seen: null };
 }
 
-/** What a form was sent with.
- * @throws GitError "bad-request" when it does not say for which commit it was made: others' changes
+/** Reads the input of a form.
+ * @throws GitError "bad-request" without the commit that the form was made for: others' changes
  * since then would be lost */
 export function readTypedCommit(form: FormData): TypedCommit {
   const idOf = (name: string): string | null => {
@@ -75,7 +75,7 @@ export function readTypedCommit(form: FormData): TypedCommit {
   };
 }
 
-/** What is wrong with what was typed. */
+/** Finds the faults of an input. */
 export function checkTypedCommit({ subject, body, author, target, newBranch }: TypedCommit): Faults {
   const isBranch = newBranch.isWellFormed() && isPushableRefName(`refs/heads/${encodeText(newBranch)}`, false);
   return {
@@ -87,10 +87,10 @@ export function checkTypedCommit({ subject, body, author, target, newBranch }: T
   };
 }
 
-/** Makes the commit. What others changed meanwhile is kept: the change is merged with it.
+/** Makes the commit. Changes that others made meanwhile are kept: the commit is merged with them.
  * @param page for the branch of the URL
- * @param subject if none was typed
- * @param fields of the form, by those that the commit's failures name
+ * @param subject default subject
+ * @param fields of the form, by the names in the commit's failures
  * @returns the branch that has it, as URLs name it, byte string */
 export async function makeCommit(
   context: PageContext,
@@ -138,8 +138,8 @@ async function exists(context: PageContext, branch: string): Promise<boolean> {
   }
 }
 
-/** The fields of a commit.
- * @param subject what the summary is if none is typed */
+/** The fields for a commit.
+ * @param subject default subject */
 export function CommitFields({
   typed,
   page: { branch, commit, refusal },
@@ -206,19 +206,18 @@ export function CommitFields({
   );
 }
 
-/** Where a form leads that is not sent. */
+/** Makes the URL that a form's Cancel link leads to. */
 export function wayBack(place: PagePlace, to: "tree" | "blob", { rev, commit, path }: EditPage): string {
   return commit === null ? placeUrl(place) : pathUrl(place, to, rev, path);
 }
 
-/** A path, as a form shows it. @param path byte string */
+/** Converts a path to text for a field. @param path byte string */
 export function toTypedPath(path: string): string {
-  // As browsers do in a field of one line.
+  // As browsers do in a single-line field.
   return decodeText(path).replaceAll(/[\r\n]/g, "");
 }
 
-/** The path that a field names. Unless it was changed, it is that of the URL, which need not be
- * UTF-8.
+/** Reads the path of a field. If unchanged, it is the URL's path, which need not be UTF-8.
  * @param path of the URL, byte string
  * @returns byte string */
 export function readTypedPath(typed: string, path: string): string {

@@ -1,5 +1,5 @@
-// Branches and merges beside a log. Each line of history has a lane from where it is first met down
-// to where it joins another one.
+// The graph of branches and merges beside a log. Each line of history has a lane from its first
+// commit in the log down to the place where it joins another lane.
 
 /** A commit in a graph. */
 export interface GraphCommit {
@@ -7,29 +7,29 @@ export interface GraphCommit {
   readonly parents: readonly string[];
 }
 
-/** What a row of a graph shows. Lanes count from 0, from the left. */
+/** A row of a graph. Lanes count from 0, from the left. */
 interface GraphRow {
-  /** Where the commit is. */
+  /** Lane of the commit. */
   readonly lane: number;
-  /** Whether a line leads to it from above. */
+  /** Whether a line leads to the commit from above. */
   readonly isLed: boolean;
-  /** The lanes that pass it by. */
+  /** Lanes that pass by the commit. */
   readonly passing: readonly number[];
-  /** The lanes of its parents, below. */
+  /** Lanes of the commit's parents, below. */
   readonly down: readonly number[];
 }
 
-/** Lanes that are drawn. Further ones fall together in the last. */
+/** Maximum number of lanes drawn. Further ones share the last. */
 export const MAX_LANES = 12;
 
 /** Arranges the commits of a log, in its order.
  * @param lines ids to which lines lead from above
- * @returns a row for each, and the lanes that leave each at its bottom */
+ * @returns a row for each commit, and the lanes that leave the last row at its bottom */
 export function arrangeGraph(
   commits: readonly GraphCommit[],
   lines: readonly string[],
 ): { rows: GraphRow[]; width: number } {
-  /** What each lane leads to; null: it is free. */
+  /** The commit that each lane leads to; null: the lane is free. */
   const lanes: (string | null)[] = [...lines];
   const rows = commits.map((commit) => nextRow(lanes, commit));
   const used = rows.flatMap(({ lane, passing, down }) => [lane, ...passing, ...down]);
@@ -37,7 +37,7 @@ export function arrangeGraph(
   return { rows, width: Math.min(widest, MAX_LANES) };
 }
 
-/** @param lanes are changed to those below the commit */
+/** @param lanes changed to the lanes below the commit */
 function nextRow(lanes: (string | null)[], { oid, parents }: GraphCommit): GraphRow {
   const met = lanes.indexOf(oid);
   const lane = met >= 0 ? met : freeLane(lanes);
@@ -46,7 +46,7 @@ function nextRow(lanes: (string | null)[], { oid, parents }: GraphCommit): Graph
   const down = parents.map((parent, i) => {
     const known = lanes.indexOf(parent);
     if (known >= 0) return known;
-    // The first parent goes on in the commit's own lane.
+    // The first parent continues in the commit's own lane.
     const at = i === 0 ? lane : freeLane(lanes);
     lanes[at] = parent;
     return at;
@@ -63,11 +63,11 @@ function freeLane(lanes: readonly (string | null)[]): number {
 /** Distance of two lanes, in pixels. */
 const LANE_PX = 14;
 
-/** Colours, which the style sheet names `lane-0` and so on. */
+/** Number of colours, which the style sheet names `lane-0` and so on. */
 const COLORS = 6;
 
-/** Draws a row as SVG. It is as high as its cell, whatever that is: heights go from 0 to 2, and
- * strokes do not scale.
+/** Draws a row as SVG that fills its cell: its height is 2 units, whatever the cell's, and strokes
+ * do not scale.
  * @param width of the graph in lanes */
 export function drawRow({ lane, isLed, passing, down }: GraphRow, width: number): string {
   const paths = passing.map((at) => stroke(at, `M${x(at)} 0V2`));
@@ -80,8 +80,8 @@ export function drawRow({ lane, isLed, passing, down }: GraphRow, width: number)
   return drawn(paths, width);
 }
 
-/** Draws the lanes that pass between two rows: those that enter the second. It also makes the
- * column as wide as the graph is. */
+/** Draws the lanes between two rows, which enter the second row. It also makes the column as wide
+ * as the graph. */
 export function drawGap({ lane, isLed, passing }: GraphRow, width: number): string {
   const lanes = isLed ? [...passing, lane] : passing;
   const paths = lanes.map((at) => stroke(at, `M${x(at)} 0V2`));

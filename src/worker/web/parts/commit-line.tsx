@@ -4,7 +4,7 @@ import { Ago } from "./times.tsx";
 import { commitUrl } from "./urls.ts";
 import type { PagePlace } from "./web-env.ts";
 
-/** A commit in one line: who, what, which, when. */
+/** A commit in one line: author, subject, id and time. */
 export function CommitLine({ place, commit, nowMs }: { place: PagePlace; commit: CommitRecord; nowMs: number }) {
   const { author, committer, oid, message } = commit;
   return (

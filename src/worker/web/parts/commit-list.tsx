@@ -10,12 +10,12 @@ const DAY = new Intl.DateTimeFormat("en", { dateStyle: "long", timeZone: "UTC" }
 
 /** A commit of a list. */
 interface ListedCommit extends CommitRecord {
-  /** Byte string: the name of a followed file in this commit; null: none is followed. */
+  /** Byte string: the name of a followed file in this commit; null: no file is followed. */
   readonly path: string | null;
 }
 
-/** Commits by the day on which they were made, the newest first.
- * @param path byte string: what of each commit its link to files leads to; "" for all
+/** Commits by day, the newest first.
+ * @param path byte string: path of each commit's link to its files; "" for the root
  * @param headingLevel of the days
  * @param lines ids to which lines of history lead from above; null: without a graph */
 export function CommitList({
@@ -35,7 +35,7 @@ export function CommitList({
 }) {
   const Heading = `h${headingLevel}` as const;
   const graph = lines === null ? null : arrangeGraph(commits, lines);
-  /** Safe: nothing but numbers. */
+  /** Safe: only numbers. */
   const draw = (i: number, how: typeof drawRow) =>
     graph && <td class="graph">{raw(how(graph.rows[i]!, graph.width))}</td>;
   return (
@@ -113,7 +113,7 @@ function Commit({
   );
 }
 
-/** Where each day's commits begin and end. The day is that of whoever made the commit. */
+/** Splits commits into days. The day is in the committer's time zone. */
 function byDay(commits: readonly CommitRecord[]): { day: string; first: number; end: number }[] {
   const days: { day: string; first: number; end: number }[] = [];
   for (const [i, { committer }] of commits.entries()) {

@@ -2,7 +2,7 @@ import { visibleName } from "./text.ts";
 import { pathUrl } from "./urls.ts";
 import type { PagePlace } from "./web-env.ts";
 
-/** The way from the root to a path, each directory a link.
+/** Breadcrumbs from the root to a path, each directory a link.
  * @param rev as the URL names it
  * @param path byte string, "" for the root */
 export function Crumbs({ place, rev, path }: { place: PagePlace; rev: string; path: string }) {

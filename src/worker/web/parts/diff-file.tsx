@@ -9,30 +9,30 @@ import { isImage } from "./file-box.tsx";
 import { visibleName } from "./text.ts";
 import { pathUrl } from "./urls.ts";
 
-/** The mode of a commit of another repository, which has no page here. */
+/** The mode of a submodule's commit, which has no page here. */
 const SUBMODULE = formatMode(GITLINK_MODE);
 
-/** Where the files of a side are. */
+/** The commit on one side of a comparison. */
 interface DiffSide {
   readonly place: RepositoryName;
   /** Full id, hex. */
   readonly commit: string;
 }
 
-/** How a comparison is shown. */
+/** The view of a comparison. */
 export interface DiffFrame {
-  /** Null: there is nothing before. */
+  /** Null: the old side is empty. */
   readonly old: DiffSide | null;
   readonly next: DiffSide;
   readonly isSplit: boolean;
   readonly ignoresBlanks: boolean;
-  /** How many files precede those shown. */
+  /** Number of files before the first one shown. */
   readonly start: number;
-  /** The URL of this view with other fields in its query; null takes a field away. */
+  /** Makes the URL of this view with other fields in its query; null removes a field. */
   readonly link: (fields: Readonly<Record<string, string | null>>) => string;
 }
 
-/** Lines that came and went. */
+/** Numbers of added and removed lines. */
 export function Counts({ additions, deletions }: { additions: number; deletions: number }) {
   return (
     <span class="counts">
@@ -48,7 +48,7 @@ export function Counts({ additions, deletions }: { additions: number; deletions:
   );
 }
 
-/** One changed file: what became of it, and its lines as far as they are shown. */
+/** One changed file: its status, and the lines that are shown. */
 export function FileChange({
   frame,
   file,
@@ -60,7 +60,7 @@ export function FileChange({
   file: FileRecord;
   index: number;
   rows: DiffRows | null;
-  /** The way to what is not shown here; false: all is. */
+  /** Links to lines that are not shown here; false: all are shown. */
   rest: Child;
 }) {
   const { path, oldPath, status, additions, deletions } = file;
@@ -90,7 +90,7 @@ export function FileChange({
   );
 }
 
-/** Modes, and where the file is before and after. */
+/** Modes, and links to the file before and after. */
 function FileFacts({ frame: { old, next }, file }: { frame: DiffFrame; file: FileRecord }) {
   const { path, oldPath, oldMode, mode, similarity } = file;
   const facts = [
@@ -111,7 +111,7 @@ function FileFacts({ frame: { old, next }, file }: { frame: DiffFrame; file: Fil
   );
 }
 
-/** An image before and after, beside each other. */
+/** An image before and after the change, side by side. */
 function Pictures({ frame: { old, next }, file }: { frame: DiffFrame; file: FileRecord }) {
   const { path, oldPath, oldMode, mode } = file;
   return (
@@ -167,7 +167,7 @@ function Lines({ name, rows, isSplit }: { name: string; rows: DiffRows; isSplit:
   );
 }
 
-/** Why a changed file has no lines to show. */
+/** Explains why a changed file has no lines to show. */
 function reasonOf(
   { isBinary, patch, additions, status, oldOid, oid, similarity }: FileRecord,
   frame: DiffFrame,

@@ -1,35 +1,35 @@
-// The lines of a file's patch as rows of a table. Built as text: a page has thousands.
+// The lines of a file's patch as rows of a table. Written as text: a page has thousands.
 import { escapeText } from "./code.tsx";
 import { visibleText } from "./text.ts";
 
 /** Rows of a table, HTML. */
 export interface DiffRows {
   readonly html: string;
-  /** How many lines of the patch they show. */
+  /** Number of the patch's lines in the rows. */
   readonly count: number;
-  /** Whether there are more. */
+  /** Whether the patch has more lines. */
   readonly isCut: boolean;
 }
 
 /** A line of a patch. */
 interface Line {
   readonly kind: "same" | "removed" | "added" | "hunk" | "note";
-  /** Numbers of the line on both sides, from 1; 0: it is not there. */
+  /** Numbers of the line on both sides, from 1; 0: absent there. */
   readonly old: number;
   readonly next: number;
-  /** What is hidden is written out, not escaped. */
+  /** With hidden characters written out, not escaped. */
   readonly text: string;
 }
 
-/** Longest lines in which the part that differs is searched. */
+/** Maximum length of a line in which differences are marked. */
 const MAX_MARKED = 2_000;
 
 const HUNK = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@ ?(.*)$/;
 
-/** Rows with both sides one below the other: two numbers, a sign, the line.
+/** Makes rows with both sides one below the other: two numbers, a sign, the line.
  * @param patch of one file, as git prints it
  * @param id prefix of the lines' ids: `L` and the number follow for the old side, `R` for the new
- * @param limit lines of the patch */
+ * @param limit maximum number of the patch's lines */
 export function unifiedRows(patch: string, id: string, limit: number): DiffRows {
   const rows: string[] = [];
   const { lines, isCut } = readLines(patch, limit);
@@ -49,7 +49,7 @@ export function unifiedRows(patch: string, id: string, limit: number): DiffRows 
   return { html: rows.join(""), count: lines.length, isCut };
 }
 
-/** Rows with the sides beside each other: number and line of the old side, then of the new.
+/** Makes rows with the sides beside each other: number and line of the old side, then of the new.
  * @see unifiedRows */
 export function splitRows(patch: string, id: string, limit: number): DiffRows {
   const rows: string[] = [];
@@ -105,7 +105,7 @@ function anchor(id: string, number: number): string {
   return `<a id="${id}${number}" href="#${id}${number}" tabindex="-1">${number}</a>`;
 }
 
-/** Removed lines, and the added lines that follow them. */
+/** Collects removed lines, and the added lines that follow them. */
 function changedRun(lines: readonly Line[], start: number): { removed: Line[]; added: Line[]; end: number } {
   let middle = start;
   while (lines[middle]?.kind === "removed") middle++;
@@ -114,7 +114,8 @@ function changedRun(lines: readonly Line[], start: number): { removed: Line[]; a
   return { removed: lines.slice(start, middle), added: lines.slice(middle, end), end };
 }
 
-/** Lines as HTML. Where as many are added as removed, the part of each that differs is marked. */
+/** Renders lines as HTML. If as many are added as removed, the part of each that differs is
+ * marked. */
 function markPairs(removed: readonly Line[], added: readonly Line[]): [old: string[], next: string[]] {
   const plain = (line: Line) => escapeText(line.text);
   if (removed.length !== added.length) return [removed.map(plain), added.map(plain)];
@@ -128,10 +129,10 @@ function markDifference(old: string, next: string): [old: string, next: string] 
   while (start < shorter && old[start] === next[start]) start++;
   let tail = 0;
   while (tail < shorter - start && old.at(-1 - tail) === next.at(-1 - tail)) tail++;
-  // Two code units of one character stay together.
+  // The two code units of one character stay together.
   if (start > 0 && isHighSurrogate(old.charCodeAt(start - 1))) start--;
   if (tail > 0 && isHighSurrogate(old.charCodeAt(old.length - tail - 1))) tail--;
-  // Lines that have little in common are different as a whole.
+  // Lines with little in common are not marked: all of the line differs.
   const isAlike = 2 * (start + tail) >= shorter && start + tail > 0;
   if (!isAlike || old.length > MAX_MARKED || next.length > MAX_MARKED) return [escapeText(old), escapeText(next)];
   const mark = (text: string): string => {
@@ -161,7 +162,7 @@ function readLines(patch: string, limit: number): { lines: Line[]; isCut: boolea
     const line = patch.slice(at, end);
     at = end + 1;
     const hunk = sign === "@" ? HUNK.exec(line) : null;
-    // A file whose type changed has two patches: the second begins with a head of its own.
+    // A file whose type changed has two patches: the second begins with its own header.
     if (hunk === null && (!isInHunk || sign === "d")) {
       isInHunk = false;
       continue;
@@ -174,7 +175,7 @@ function readLines(patch: string, limit: number): { lines: Line[]; isCut: boolea
     } else if (sign === "-") lines.push({ kind: "removed", old: old++, next: 0, text: visibleText(line.slice(1)) });
     else if (sign === "+") lines.push({ kind: "added", old: 0, next: next++, text: visibleText(line.slice(1)) });
     else if (sign === "\\") lines.push({ kind: "note", old: 0, next: 0, text: line.slice(2) });
-    // A CR at the end of each line of a file says nothing: it is shown where it is changed.
+    // A CR at the end of every line carries no information: it is shown only in changed lines.
     else lines.push({ kind: "same", old: old++, next: next++, text: visibleText(line.slice(1).replace(/\r$/, "")) });
   }
   return { lines, isCut: false };

@@ -1,14 +1,14 @@
-// What a comparison of two commits shows: a list of the changed files, then each with its lines.
+// The view of a comparison of two commits: a list of the changed files, then each with its lines.
 import type { DiffPage, FileRecord, FileDiff } from "../../../contract/diffs.ts";
 import { Counts, type DiffFrame, FileChange } from "./diff-file.tsx";
 import { type DiffRows, splitRows, unifiedRows } from "./diff-rows.ts";
 import { toHtml, visibleName } from "./text.ts";
 
-/** Lines of one file that a page of several shows, and lines of all of them. */
+/** Maximum number of lines of one file on a page of several, and of all files. */
 const FILE_LINES = 1_000;
 const PAGE_LINES = 10_000;
 
-/** A page of changed files as HTML, piece by piece. */
+/** Renders a page of changed files as HTML, piece by piece. */
 export function* drawDiff(frame: DiffFrame, page: DiffPage): Generator<string, void, void> {
   const { start, link } = frame;
   yield toHtml(<DiffSummary frame={frame} page={page} />);
@@ -38,7 +38,7 @@ export function* drawDiff(frame: DiffFrame, page: DiffPage): Generator<string, v
   yield toHtml(<DiffPager frame={frame} page={page} />);
 }
 
-/** One changed file as HTML, or a part of it. */
+/** Renders one changed file, or a part of it, as HTML. */
 export function drawFileDiff(frame: DiffFrame, { file, total, nextLine, lineCount }: FileDiff): string {
   const { start, link } = frame;
   const rows = rowsOf(frame, file, start, Infinity);
@@ -81,7 +81,7 @@ export function drawFileDiff(frame: DiffFrame, { file, total, nextLine, lineCoun
   );
 }
 
-/** Whether a file's patch alone is more than a page of several has. */
+/** Whether a file's patch alone is larger than a page of several files. */
 function isTooLong({ patch, additions }: FileRecord): boolean {
   return patch === null && additions !== null;
 }
@@ -93,7 +93,7 @@ function rowsOf({ isSplit }: DiffFrame, { patch }: FileRecord, index: number, li
   return rows.count === 0 && !rows.isCut ? null : rows;
 }
 
-/** What changed, in figures, and the files on this page. */
+/** Totals of the changes, and the files on this page. */
 function DiffSummary({ frame, page }: { frame: DiffFrame; page: DiffPage }) {
   const { files, total, isTruncated, isRenameLimited } = page;
   const { start } = frame;
@@ -134,7 +134,7 @@ function DiffSummary({ frame, page }: { frame: DiffFrame; page: DiffPage }) {
   );
 }
 
-/** The ways of showing lines. */
+/** Links to the other layouts of the lines. */
 function DiffSwitches({ frame: { isSplit, ignoresBlanks, link } }: { frame: DiffFrame }) {
   return (
     <nav class="row switches" aria-label="View">
@@ -149,7 +149,7 @@ function DiffSwitches({ frame: { isSplit, ignoresBlanks, link } }: { frame: Diff
   );
 }
 
-/** The ways to the files that are not on this page. */
+/** Links to the files that are not on this page. */
 function DiffPager({ frame: { start, link }, page: { files, total, next } }: { frame: DiffFrame; page: DiffPage }) {
   if (start === 0 && next === null) return files.length === 0 ? <p>No file differs.</p> : null;
   return (

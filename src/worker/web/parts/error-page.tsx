@@ -5,7 +5,7 @@ import { showPage } from "./show-page.tsx";
 import { signInUrl } from "./urls.ts";
 import type { PageContext } from "./web-env.ts";
 
-/** What each status is called. */
+/** Headings by status. */
 const HEADINGS: Readonly<Record<number, string>> = {
   400: "This request makes no sense",
   403: "Not allowed",
@@ -18,7 +18,7 @@ const HEADINGS: Readonly<Record<number, string>> = {
   503: "Not available for now",
 };
 
-/** Failures that hide whether there is anything: a private repository looks like a missing one. */
+/** Failures that hide whether something exists: a private repository looks like a missing one. */
 const HIDING: ReadonlySet<GitErrorCode> = new Set(["not-found", "unauthenticated"]);
 
 /** Answers any thrown value with a page. The details of server errors go to the log only. */
@@ -49,7 +49,8 @@ export async function showError(context: PageContext, thrown: unknown): Promise<
   });
 }
 
-/** The page for what is missing, or is not for this visitor's eyes. It says nothing else. */
+/** The page for a thing that is missing, or that the visitor may not see. It reveals nothing
+ * else. */
 export async function showMissing(context: PageContext): Promise<Response> {
   const visitor = await context.get("host").visitor();
   const { pathname, search } = new URL(context.req.url);

@@ -2,10 +2,10 @@
 import { escapeText } from "./code.tsx";
 import { visibleText } from "./text.ts";
 
-/** An entry of a feed; all are text. */
+/** An entry of a feed; all fields are text. */
 export interface FeedEntry {
   readonly title: string;
-  /** Absolute. */
+  /** Absolute URL. */
   readonly url: string;
   /** ISO 8601. */
   readonly updated: string;
@@ -13,7 +13,7 @@ export interface FeedEntry {
   readonly content: string;
 }
 
-/** A link to a feed. @param of what it is about */
+/** A link to a feed. @param of its subject */
 export function FeedLink({ href, of }: { href: string; of: string }) {
   return (
     <a href={href}>
@@ -22,14 +22,14 @@ export function FeedLink({ href, of }: { href: string; of: string }) {
   );
 }
 
-/** Tells browsers of a feed. */
+/** The element in the page's head that tells browsers of a feed. */
 export function FeedHead({ href, title }: { href: string; title: string }) {
   return <link rel="alternate" type="application/atom+xml" title={title} href={href} />;
 }
 
 /** Writes a feed.
  * @param self its own URL, absolute
- * @param page that shows the same, absolute */
+ * @param page URL of the page with the same content, absolute */
 export function writeFeed(
   title: string,
   self: string,
@@ -54,8 +54,8 @@ export function writeFeed(
   );
 }
 
-/** Text in an element or in an attribute. XML has no place for most control characters, nor for the
- * last two of the plane. */
+/** Escapes text for an element or an attribute. XML excludes most control characters, and U+FFFE
+ * and U+FFFF. */
 function xml(text: string): string {
   return escapeText(visibleText(text).replace(/[\ufffe\uffff]/g, "\ufffd")).replaceAll('"', "&quot;");
 }

@@ -1,6 +1,6 @@
 import type { Child, JSX } from "hono/jsx";
 
-/** What is wrong with a form, by the names of its fields; "": with all of it. */
+/** Faults of a form, by the names of its fields; "": a fault of the whole form. */
 export type Faults = Readonly<Record<string, string>>;
 
 /** A form without faults. */
@@ -15,7 +15,7 @@ interface FieldProps {
   readonly hint?: Child;
 }
 
-/** Says above a form that it was not carried out, and leads to each field that is the reason. */
+/** A note above a form that was refused, with a link to each faulty field. */
 export function FaultNote({ faults, labels = {} }: { faults: Faults; labels?: Readonly<Record<string, string>> }) {
   const names = Object.keys(faults).filter((name) => name !== "");
   if (names.length === 0 && faults[""] === undefined) return null;
@@ -37,7 +37,7 @@ export function FaultNote({ faults, labels = {} }: { faults: Faults; labels?: Re
   );
 }
 
-/** A field for one line. */
+/** A single-line field. */
 export function TextField({ name, label, faults, hint, ...attributes }: FieldProps & Attributes) {
   return (
     <div class="field">
@@ -49,7 +49,7 @@ export function TextField({ name, label, faults, hint, ...attributes }: FieldPro
 }
 
 /** A field for several lines.
- * @param text what it holds */
+ * @param text its content */
 export function TextArea({
   name,
   label,
@@ -62,7 +62,7 @@ export function TextArea({
     <div class="field">
       <label for={name}>{label}</label>
       <textarea id={name} name={name} {...described(name, faults, hint)} {...attributes}>
-        {/* Browsers take away a newline at the beginning. */}
+        {/* Browsers drop a newline at the beginning. */}
         {`\n${text}`}
       </textarea>
       <Beside name={name} faults={faults} hint={hint} />
@@ -70,8 +70,8 @@ export function TextArea({
   );
 }
 
-/** A choice of one.
- * @param choices values and what they are called */
+/** A drop-down list.
+ * @param choices values and their labels */
 export function SelectField({
   name,
   label,
@@ -95,7 +95,7 @@ export function SelectField({
   );
 }
 
-/** A choice that is made by a click.
+/** A radio button or a checkbox.
  * @param id default: the name */
 export function Choice({
   type,

@@ -10,7 +10,7 @@ import { visibleName, visibleText } from "./text.ts";
 import { pathUrl } from "./urls.ts";
 import type { PagePlace } from "./web-env.ts";
 
-/** Lines of a file that a page shows. */
+/** Maximum number of a file's lines on a page. */
 export const MAX_LINES = 20_000;
 
 const UTF_8 = new TextDecoder();
@@ -76,7 +76,7 @@ export function FileBox({
   );
 }
 
-/** The head of a file's box: the file in a few words, and where else it is shown. */
+/** The head of a file's box: a short description of the file, and links to its other views. */
 function FileHead({
   file,
   isPlain,
@@ -109,7 +109,7 @@ function FileHead({
   );
 }
 
-/** What there is to say of a file whose content Git LFS keeps. */
+/** A note about a file whose content is in Git LFS. */
 function LfsNote({ lfs: { oid, key }, rawUrl }: { lfs: NonNullable<ShownFile["lfs"]>; rawUrl: string }) {
   return (
     <p class="told">
@@ -119,7 +119,7 @@ function LfsNote({ lfs: { oid, key }, rawUrl }: { lfs: NonNullable<ShownFile["lf
   );
 }
 
-/** The code of a file, in colours if its language is known. */
+/** The code of a file, coloured if its language is known. */
 function ColouredCode({ code, lineCount, path }: { code: string; lineCount: number; path: string }) {
   const { html, isPartial } = highlight(code, codeLanguageOf(path));
   return (
@@ -130,9 +130,9 @@ function ColouredCode({ code, lineCount, path }: { code: string; lineCount: numb
   );
 }
 
-/** A file in a few words: its lines, its size.
- * @param lineCount null: the lines are not known
- * @param isPlain whether a pointer of Git LFS is described, not what it points to */
+/** Describes a file in a few words: its lines, its size.
+ * @param lineCount null: unknown
+ * @param isPlain whether a pointer of Git LFS is described, not the object that it points to */
 export function describeFile({ mode, sizeBytes, lfs }: ShownFile, lineCount: number | null, isPlain = false): string {
   if (lfs !== null && !isPlain) return `${showSize(lfs.sizeBytes)} · Git LFS`;
   const kind = mode === SYMLINK_MODE ? "symbolic link" : isExecutable(mode) ? "executable" : null;
@@ -140,7 +140,7 @@ export function describeFile({ mode, sizeBytes, lfs }: ShownFile, lineCount: num
   return [lines, showSize(sizeBytes), kind].filter((part) => part !== null).join(" · ");
 }
 
-/** A size for people. */
+/** Formats a size for people. */
 export function showSize(bytes: number): string {
   const units = ["bytes", "KiB", "MiB", "GiB"];
   let unit = 0;

@@ -7,7 +7,7 @@ import { Ago } from "./times.tsx";
 import { commitUrl, pathUrl, withQuery } from "./urls.ts";
 import type { PagePlace } from "./web-env.ts";
 
-/** What each kind of entry is called, and its icon. */
+/** Names and icons of the kinds of entries. */
 const KINDS = {
   directory: { icon: "directory", word: "Directory" },
   file: { icon: "file", word: "File" },
@@ -25,19 +25,19 @@ interface Listed {
   /** Byte string, "" for the root. */
   readonly path: string;
   readonly shown: ShownDirectory;
-  /** Of the deployment. */
+  /** Origin of the deployment. */
   readonly origin: string;
   readonly nowMs: number;
 }
 
-/** Characters of a subject: each entry that its commit changed repeats it. */
+/** Maximum length of a subject, in characters: each entry that its commit changed repeats it. */
 const MAX_SUBJECT = 200;
 
 function cutText(text: string): string {
   return text.length > MAX_SUBJECT ? `${text.slice(0, MAX_SUBJECT)}…` : text;
 }
 
-/** A page of a directory's entries, each with the last commit that changed it, and the way to the
+/** A page of a directory's entries, each with the last commit that changed it, and a link to the
  * next page. */
 export function FileList({ place, rev, path, shown, origin, nowMs }: Listed) {
   const { directory, modules } = shown;
@@ -77,7 +77,7 @@ export function FileList({ place, rev, path, shown, origin, nowMs }: Listed) {
   );
 }
 
-/** Which part of a directory is shown, and the ways to the others; nothing if it is all of it. */
+/** The range of entries that is shown, with links to the others; nothing if all are shown. */
 function Part({ here, shown: { directory, next } }: { here: string; shown: ShownDirectory }) {
   const { start, total, entries } = directory;
   if (start === 0 && next === null) return null;
@@ -122,7 +122,7 @@ function TableHead() {
   );
 }
 
-/** Leads to the directory above. */
+/** A link to the parent directory. */
 function ParentRow({ place, rev, path }: Pick<Listed, "place" | "rev" | "path">) {
   const parent = path.slice(0, Math.max(path.lastIndexOf("/"), 0));
   return (
@@ -151,7 +151,7 @@ function Name({
   path: string;
   name: string;
   kind: Kind;
-  /** The commit that a submodule is at, and its page; null: it has none. */
+  /** The commit of a submodule, and the URL of its page; null: unknown. */
   module: { readonly oid: string; readonly href: string | null };
 }) {
   const { icon, word } = KINDS[kind];
@@ -185,7 +185,7 @@ function kindOf(mode: number): Kind {
   return mode === SYMLINK_MODE ? "link" : "file";
 }
 
-/** An icon that CSS draws: `class="icon icon-…"`. It says nothing that text beside it does not. */
+/** An icon that CSS draws: `class="icon icon-…"`. It only repeats the text beside it. */
 function Icon({ name }: { name: "directory" | "file" | "link" | "module" | "branch" | "tag" | "commit" | "lock" }) {
   return <span class={`icon icon-${name}`} aria-hidden="true" />;
 }

@@ -1,20 +1,20 @@
 import { isGitError, statusOf } from "../../../base/format/errors.ts";
 import type { Faults } from "./fields.tsx";
 
-/** A form that is shown again: why, and with which status. */
+/** The reason why a form is shown again, and the status. */
 export interface Refusal {
   readonly faults: Faults;
   readonly status: number;
 }
 
-/** What a person did wrong in a form, by field. */
+/** Makes the refusal of an invalid input, by field. */
 export function invalid(faults: Faults): Refusal {
   return { faults, status: 422 };
 }
 
-/** Turns a failure into what a form says, so that what was typed is kept.
- * @param fields of the form, by those that the failure names
- * @throws the failure itself, if it hides whether there is anything, or is the server's */
+/** Turns a failure into a refusal of the form, so that the input is kept.
+ * @param fields of the form, by the names in the failure
+ * @throws the failure itself, if it hides whether something exists, or is a server error */
 export function refusalOf(error: unknown, fields: Readonly<Record<string, string>> = {}): Refusal {
   if (!isGitError(error) || error.code === "unauthenticated") throw error;
   const status = statusOf(error.code);
@@ -24,7 +24,7 @@ export function refusalOf(error: unknown, fields: Readonly<Record<string, string
   return { faults: { [fields[named] ?? ""]: toSentence(error.message) }, status };
 }
 
-/** A message, as people write it. */
+/** Writes a message as a sentence. */
 function toSentence(message: string): string {
   const first = message.charAt(0).toUpperCase() + message.slice(1);
   return /[.!?]$/.test(first) ? first : `${first}.`;

@@ -2,13 +2,13 @@ import { checkLimit } from "../../../base/format/limits.ts";
 import { GitError } from "../../../base/format/errors.ts";
 import { PacedBody } from "../../../base/pacing/paced-body.ts";
 
-/** Bytes of a form that is too large that are read all the same, and dropped: a browser shows the
- * answer only when it has sent everything. */
+/** Bytes of a form over its limit that are still read, and dropped: a browser shows the answer only
+ * after it has sent everything. */
 const MAX_DRAINED_BYTES = 64 * 1024 * 1024;
 
-/** Refuses a request that another site may have made a browser send. A form of ours is sent with
- * `Sec-Fetch-Site: same-origin`; a browser that does not know this header, or that asks over plain
- * http, sends our own origin.
+/** Refuses a request that another site may have made a browser send. Our own forms are sent with
+ * `Sec-Fetch-Site: same-origin`; a browser without this header, or over plain http, sends our own
+ * origin.
  * @throws GitError "forbidden"
  * @see https://www.w3.org/TR/fetch-metadata/ */
 export function refuseCrossSite({ url, headers }: Request): void {
@@ -26,7 +26,7 @@ export async function readForm(request: Request, maxBytes: number): Promise<URLS
 }
 
 /** Reads a form's fields and files, as `readForm`, for a form whose `enctype` is
- * `multipart/form-data`: texts take no more bytes than they have.
+ * `multipart/form-data`, where text is not percent-encoded.
  * @throws GitError also "bad-request" */
 export async function readLargeForm(request: Request, maxBytes: number): Promise<FormData> {
   const type = demandType(request, /^multipart\/form-data\s*;/i);
@@ -38,14 +38,14 @@ export async function readLargeForm(request: Request, maxBytes: number): Promise
   }
 }
 
-/** A text of a form; "": the form has no such field, or a file there. */
+/** Reads a text of a form; "": the field is missing, or is a file. */
 export function textOf(form: FormData | URLSearchParams, name: string): string {
   const value = form.get(name);
   return typeof value === "string" ? value : "";
 }
 
-/** The type of a form's body.
- * @throws GitError "unsupported" for another one than is read */
+/** Checks the type of a form's body, and returns it.
+ * @throws GitError "unsupported" for another type */
 function demandType({ headers }: Request, wanted: RegExp): string {
   const type = headers.get("Content-Type") ?? "none";
   if (!wanted.test(type)) throw new GitError("unsupported", { what: `a form of type ${type}` });

@@ -1,30 +1,31 @@
-// Code as HTML, coloured by what its parts are.
+// Code as HTML, coloured by token.
 import { StepBudget } from "../../../base/format/step-budget.ts";
 import { StringStream } from "@codemirror/streamparser";
 import { escapeText } from "./code.tsx";
 import type { CodeLanguage } from "./code-languages.ts";
 
-/** Chars of a text that are coloured: more take longer than anybody wants to wait. */
+/** Characters of a text that are coloured: more would take longer than a reader waits. */
 export const MAX_COLOURED_CHARS = 256 * 1024;
 
-/** Chars of a line that is coloured. */
+/** Maximum length of a coloured line, in characters. */
 const MAX_LINE_CHARS = 500;
 
-/** Chars that may be looked at: a tokenizer may look at all of the rest of a line for each token. A
- * text of 1,000 lines needs some 300,000. */
+/** Maximum number of characters examined: a tokenizer may examine the whole rest of the line for
+ * each token. A text of 1,000 lines needs some 300,000. */
 const MAX_LOOKS = 6_000_000;
 
-/** Objects in a tokenizer's state: it may search all of them for each word. A text of 4,000 lines
- * has some 100. */
+/** Maximum number of objects in a tokenizer's state: it may search all of them for each word. A
+ * text of 4,000 lines has some 100. */
 const MAX_STATE_OBJECTS = 2_000;
 
-/** The state is counted each time that so many chars have been read. */
+/** Characters read between two counts of the state. */
 const CHARS_PER_COUNT = 2_048;
 
-/** A tokenizer may take a step that moves only its state; after so many, a char is passed over. */
+/** Maximum number of successive steps of a tokenizer that change only its state; then a character
+ * is skipped. */
 const MAX_STILL_STEPS = 10;
 
-/** Columns of a tab, and of an indentation, that tokenizers are told. */
+/** Columns of a tab and of an indentation, for tokenizers. */
 const TAB_COLUMNS = 8;
 const INDENT_COLUMNS = 2;
 
@@ -66,12 +67,12 @@ const CLASSES: Readonly<Record<string, string>> = {
   deleted: "hx",
 };
 
-/** What one text may cost. Several parts of a text may share it. */
+/** Makes the work budget of one text. Several parts of a text may share it. */
 export function lookBudget(): StepBudget {
   return new StepBudget(MAX_LOOKS, "colours (chars looked at)");
 }
 
-/** Colours the lines of one text, in their order. All that it writes is escaped. */
+/** Colours the lines of one text, in order. All text in its output is escaped. */
 export class Highlighter {
   readonly #language: CodeLanguage | null;
   readonly #looks: StepBudget;
@@ -93,7 +94,8 @@ export class Highlighter {
     return this.#isGivenUp;
   }
 
-  /** @param text of a line without its end, with what is hidden written out
+  /** Colours a line.
+   * @param text of a line without its end, with hidden characters written out
    * @returns HTML; no element in it continues on the next line */
   line(text: string): string {
     if (this.#language === null || this.#charsLeft <= 0) return escapeText(text);
@@ -106,7 +108,7 @@ export class Highlighter {
       this.#count(text);
       return this.#read(this.#language, text);
     } catch {
-      // The budget is spent; or the tokenizer, written for whoever types a program, has a fault.
+      // The budget is spent, or the tokenizer, which was written for editors, has failed.
       this.#giveUp();
       return escapeText(text);
     }
@@ -136,7 +138,7 @@ export class Highlighter {
     return html;
   }
 
-  /** @returns the token's name; null: it is nothing special */
+  /** @returns the token's name; null: plain text */
   #readToken(language: CodeLanguage, stream: StringStream): string | null {
     const from = (stream.start = stream.pos);
     for (let step = 0; step < MAX_STILL_STEPS; step++) {
@@ -162,8 +164,8 @@ export class Highlighter {
 }
 
 /** Colours a whole text.
- * @param code with LF at the ends of lines, what is hidden written out
- * @returns HTML of as many lines; whether some of them have no colours */
+ * @param code with LF at the ends of lines, hidden characters written out
+ * @returns HTML with the same number of lines; whether some lines have no colours */
 export function highlight(
   code: string,
   language: CodeLanguage | null,
@@ -178,14 +180,14 @@ export function highlight(
 
 const classes = new Map<string, string>();
 
-/** @param name as tokenizers have it: words, with more after a dot */
+/** @param name as tokenizers write it: words, with more after a dot */
 function classOf(name: string | null | undefined): string {
   if (name === null || name === undefined) return "";
   let found = classes.get(name);
   if (found === undefined) {
     const [first = ""] = name.split(/[ .]/, 1);
     found = name.endsWith(".definition") ? CLASSES["def"]! : Object.hasOwn(CLASSES, first) ? CLASSES[first]! : "";
-    // Tokenizers have some hundred names.
+    // Tokenizers use a few hundred names.
     if (classes.size < 1_000) classes.set(name, found);
   }
   return found;

@@ -3,16 +3,16 @@ import { ICON, SCRIPT, STYLE } from "../assets/assets.ts";
 import { signInUrl } from "./urls.ts";
 import type { Visitor } from "./web-env.ts";
 
-/** What is around the content of every page. */
+/** The parts of every page around its content. */
 interface Frame {
-  /** Of the page, without the server's name. */
+  /** Title of the page, without the server's name. */
   readonly title: string;
-  /** What search engines show of it. */
+  /** Summary for search engines. */
   readonly description: string;
-  /** The URL that stands for all variants of the page; null: none does. */
+  /** The canonical URL for all variants of the page; null: none. */
   readonly canonical: string | null;
   readonly visitor: Visitor;
-  /** Path and query of the page, to come back to. */
+  /** Path and query of the page, to return to after sign-in. */
   readonly here: string;
   /** Elements for `<head>`. */
   readonly head?: Child;
@@ -53,7 +53,7 @@ export function Layout({ title, description, canonical, visitor, here, head, chi
   );
 }
 
-/** Who is signed in, and the way in or out. */
+/** The visitor's name, and the link to sign in or out. */
 function SignedIn({ visitor, here }: { visitor: Visitor; here: string }) {
   switch (visitor.kind) {
     case "anyone":

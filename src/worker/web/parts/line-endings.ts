@@ -1,25 +1,26 @@
-// Forms of browsers change the ends of lines: whatever a file has, a form shows and sends one kind.
-// What is typed gets the file's own back, so that a commit changes only lines that were edited.
+// Browsers' forms change line ends: they show and send one kind, whatever the file has. Edited text
+// gets the file's own line ends back, so that a commit changes only lines that were edited.
 import { diffLines } from "../../../base/lines/line-diff.ts";
 
-/** The end of a line: LF, CR LF, or CR alone, as old systems wrote it. */
+/** A line end: LF, CR LF, or CR alone, as old systems wrote it. */
 const LINE_END = /\r\n|\r|\n/g;
 
 type LineEnd = "\n" | "\r\n" | "\r";
 
 const encoder = new TextEncoder();
 
-/** The ends of lines in a text, most frequent first. */
+/** Lists the line ends in a text, most frequent first. */
 export function lineEndsOf(text: string): LineEnd[] {
   const counts = new Map<LineEnd, number>();
   for (const [end] of text.matchAll(LINE_END)) counts.set(end as LineEnd, (counts.get(end as LineEnd) ?? 0) + 1);
   return [...counts].sort(([, a], [, b]) => b - a).map(([end]) => end);
 }
 
-/** Gives an edited text the ends of lines that the file has: each line its own, also where another
- * takes its place, and a further one the most frequent. A file that ends with a newline keeps it.
- * @param before the file's text; null: it is new, and gets LF, at its end, too
- * @param typed as a form sent it, with any ends of lines */
+/** Restores the file's line ends in an edited text: each line keeps its own, as does its
+ * replacement, and an added line gets the most frequent one. A file that ends with a newline keeps
+ * it.
+ * @param before the file's text; null: the file is new, and gets LF, also at its end
+ * @param typed as a form sent it, with any line ends */
 export function keepLineEnds(before: string | null, typed: string): string {
   const next = typed.replace(LINE_END, "\n");
   const hasEnd = before === null || before === "" || /[\r\n]$/.test(before);
@@ -30,13 +31,13 @@ export function keepLineEnds(before: string | null, typed: string): string {
   return keepEachEnd(before, whole, usual);
 }
 
-/** For a file with several kinds.
+/** Restores the line ends of a file with several kinds.
  * @param next with LF */
 function keepEachEnd(before: string, next: string, usual: LineEnd): string {
   const oldEnds = Array.from(before.matchAll(LINE_END), ([end]) => end as LineEnd);
   const changes = diffLines(encoder.encode(before.replace(LINE_END, "\n")), encoder.encode(next));
   const ends: LineEnd[] = [];
-  /** By the index of an end: whether its line has it already. */
+  /** For each line end, whether its line is unchanged. */
   const kept: boolean[] = [];
   let old = 0;
   for (const { oldStart, oldLines, nextLines } of changes) {
@@ -48,8 +49,8 @@ function keepEachEnd(before: string, next: string, usual: LineEnd): string {
   return joinLines(next.split("\n"), ends, kept, usual);
 }
 
-/** Joins lines with their ends. A CR, an empty line and its LF would be one end: there the end of
- * the line that was changed is CR, or CR LF before a line that was not. */
+/** Joins lines with their ends. A CR, an empty line and its LF would read as one CR LF. So the end
+ * of a changed empty line becomes CR, and the end before an unchanged one becomes CR LF. */
 function joinLines(
   lines: readonly string[],
   ends: readonly LineEnd[],

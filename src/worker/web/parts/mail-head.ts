@@ -1,9 +1,9 @@
-// A commit as a mail, which `git am` takes: what `git format-patch` writes before the patch. Text
+// A commit as a mail for `git am`: the part that `git format-patch` writes before the patch. Text
 // is in byte strings of UTF-8. @see git's pretty.c
 import { encodeText } from "../../../base/format/byte-string.ts";
 import type { CommitRecord } from "../../../contract/commits.ts";
 
-/** The longest line of a header, and of one with encoded words (RFC 2047). */
+/** Maximum length of a header's line, and of one with encoded words (RFC 2047). */
 const MAX_LINE = 78;
 const MAX_ENCODED_LINE = 76;
 
@@ -14,7 +14,7 @@ const NOT_ASCII = /[^\x00-\x7f]/;
 
 const MUST_BE_QUOTED = /[()<>[\]:;@,."\\]/;
 
-/** UTF-8 as a byte string, char by char; a stray byte is a char of its own. */
+/** A character of UTF-8 in a byte string; a stray byte is a character of its own. */
 const CHARS = /[\xc0-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf7][\x80-\xbf]{3}|[^]/g;
 
 const UNPRINTABLE_IN_SUBJECT = /[^!-~]|[=?_]/;
@@ -79,7 +79,7 @@ function encodeWords(start: string, text: string, special: RegExp): string {
   return `${result}?=`;
 }
 
-/** Breaks a header's line before the word that is too much.
+/** Breaks a header's line before the word that exceeds it.
  * @see git's utf8.c: strbuf_add_wrapped_text() */
 function wrap(start: string, text: string): string {
   let line = start;
@@ -93,8 +93,8 @@ function wrap(start: string, text: string): string {
   return result + line;
 }
 
-/** As in RFC 2822: `Mon, 23 Nov 2026 09:18:15 +0000`.
- * @param iso ISO 8601, with the offset from UTC, which stays */
+/** Formats a date as in RFC 2822: `Mon, 23 Nov 2026 09:18:15 +0000`.
+ * @param iso ISO 8601; its offset from UTC is kept */
 function formatDate(iso: string): string {
   const local = new Date(`${iso.slice(0, 19)}Z`).toUTCString();
   const [, weekday, day, rest] = /^(\w+), 0?(\d+) (.*) GMT$/.exec(local)!;

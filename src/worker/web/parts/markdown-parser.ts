@@ -1,24 +1,24 @@
-// Markdown to HTML that nobody has checked yet, with a bound on the work that one text may cause.
-// The parser has none of its own: some kilobytes can take seconds, or make megabytes. So rules that
-// never match are put before its own, and count how often these are tried.
+// Converts Markdown to unsanitized HTML, with a bound on the work for one text. The parser has no
+// bound of its own: some kilobytes can take seconds, or make megabytes. So rules that never match
+// run before the parser's own, and count how often these are tried.
 import MarkdownIt, { type Token } from "markdown-it";
 import type { StepBudget } from "../../../base/format/step-budget.ts";
 
-/** What one text may cost, in steps of about a microsecond: reading it, its links, the colours of
- * its code, its elements. A text of 600 KB of a changelog takes some 400,000. */
+/** Maximum work for one text, in steps of about a microsecond: its syntax, links, colours of code,
+ * and elements. A changelog of 600 KB takes some 400,000. */
 export const MAX_MARKDOWN_STEPS = 1_000_000;
 
-/** Steps of the rules that are tried at a line's beginning, and at a char that may be markup. */
+/** Steps per try of the rules at a line's beginning, and at a character that may be markup. */
 const STEPS_PER_BLOCK = 1;
 const STEPS_PER_INLINE = 4;
 
-/** Chars of the result that cost a step. A reference's address is repeated by each of its links. */
+/** Characters of the result per step. Each link to a reference repeats its address. */
 const CHARS_PER_STEP = 16;
 
-/** Chars of an address that is searched for in a text: longer ones are none. */
+/** Maximum length of an address recognised in text, in characters. */
 const MAX_ADDRESS_CHARS = 2_000;
 
-/** Chars of such an address that cost a step, if each is looked at. */
+/** Characters of such an address per step, if each is examined. */
 const LOOKS_PER_STEP = 32;
 
 /** Writes Markdown with GitHub's extensions as HTML. */
@@ -50,13 +50,13 @@ export class MarkdownParser {
     }
   }
 
-  /** @returns false: as a rule, it does not match */
+  /** Spends steps. @returns false: as a rule, it does not match */
   #spend(steps: number): false {
     this.#budget?.spend(steps);
     return false;
   }
 
-  /** How long an address is behind its scheme; 0: it is none.
+  /** Measures an address after its scheme; 0: not an address.
    * @param pattern of the rest of an address, sticky */
   #look(pattern: RegExp, text: string, at: number): number {
     this.#spend(Math.min(text.length - at, MAX_ADDRESS_CHARS) / LOOKS_PER_STEP);
@@ -65,7 +65,7 @@ export class MarkdownParser {
   }
 }
 
-/** Chars that tokens are written as, about. */
+/** Estimates the characters that tokens are written as. */
 function countChars(tokens: readonly Token[]): number {
   let chars = 0;
   for (const { content, attrs, children } of tokens) {

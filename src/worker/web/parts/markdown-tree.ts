@@ -5,34 +5,34 @@ import type { StepBudget } from "../../../base/format/step-budget.ts";
 import { highlight, lookBudget } from "./highlight.ts";
 import { parseHtml } from "./parse-html.ts";
 
-/** Where links and images of a text lead. */
+/** Targets of a text's links and images. */
 export interface MarkdownLinks {
   /** Resolves an address of the text.
-   * @param isImage whether it is loaded, not followed
+   * @param isImage whether the browser loads it without a click
    * @returns null: it must not be loaded */
   resolve(address: string, isImage: boolean): string | null;
 }
 
-/** What the sanitizer puts before each id, so that none is one of the page's. */
+/** The sanitizer's prefix of each id, which keeps it apart from the page's own ids. */
 const ID_PREFIX = "user-content-";
 
-/** Headings of the text are below those of the page. */
+/** Levels of the text's headings, below those of the page. */
 const FIRST_LEVEL = 3;
 const LAST_LEVEL = 6;
 
 const HEADING = /^h([1-6])$/;
 
-/** Kinds of a remark. @see https://docs.github.com/en/get-started/writing-on-github (alerts) */
+/** First line of an alert. @see https://docs.github.com/en/get-started/writing-on-github
+ * (alerts) */
 const REMARK = /^\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\][ \t]*\n?/;
 
-/** Before the language's name in the class of a block of code. */
+/** Prefix of the language's name in the class of a code block. */
 const LANGUAGE_PREFIX = "language-";
 
 const TASK = /^\[([ xX])\] /;
 
-/** Fits a sanitized text into a page: headings are numbered below the page's and get ids, links and
- * images are resolved, lists of tasks get boxes, and what is too wide can be scrolled by
- * keyboard.
+/** Fits a sanitized text into a page: headings are put below the page's and get ids, links and
+ * images are resolved, task lists get checkboxes, and wide blocks can be scrolled by keyboard.
  * @throws GitError "too-large" when the budget is spent */
 export function fitIntoPage(tree: Root, links: MarkdownLinks, budget: StepBudget): void {
   const fitting = new Fitting(links, budget);
@@ -42,7 +42,7 @@ export function fitIntoPage(tree: Root, links: MarkdownLinks, budget: StepBudget
 class Fitting {
   readonly #links: MarkdownLinks;
   readonly #budget: StepBudget;
-  /** All blocks of code share what one file may cost. */
+  /** Work budget that all code blocks of a file share. */
   readonly #looks = lookBudget();
   readonly #ids = new Map<string, number>();
   #level = FIRST_LEVEL - 1;
@@ -52,7 +52,7 @@ class Fitting {
     this.#budget = budget;
   }
 
-  /** @param inLink whether the parent is in a link: links cannot be nested */
+  /** @param inLink whether the parent is inside a link: links cannot be nested */
   visit(parent: Root | Element, inLink: boolean): void {
     parent.children.forEach((child, i) => {
       if (child.type !== "element") return;
@@ -78,13 +78,13 @@ class Fitting {
   }
 
   #fitHeading(element: Element, level: number): void {
-    // No level is skipped on the way down.
+    // No level is skipped downwards.
     this.#level = Math.min(level + FIRST_LEVEL - 1, this.#level + 1, LAST_LEVEL);
     element.tagName = `h${this.#level}`;
     element.properties["id"] ??= ID_PREFIX + this.#idFor(textOf(element));
   }
 
-  /** As GitHub makes the ids of headings. */
+  /** Makes the id of a heading, as GitHub does. */
   #idFor(text: string): string {
     const slug = text
       .trim()
@@ -105,8 +105,8 @@ class Fitting {
     properties["rel"] = ["nofollow", "noopener"];
   }
 
-  /** An image of another site is not loaded: it would tell that site who reads here. What it shows
-   * is told, and links to it. */
+  /** Replaces an image of another site by its description with a link: loading it would reveal the
+   * reader to that site. */
   #fitImage(element: Element, inLink: boolean): ElementContent {
     const { src, alt } = element.properties;
     const from = typeof src === "string" ? this.#links.resolve(src, true) : null;
@@ -126,7 +126,7 @@ class Fitting {
     };
   }
 
-  /** A block of code is scrolled by keyboard, and coloured if it names its language. */
+  /** Makes a code block scrollable by keyboard, and colours it if it names its language. */
   #fitCode(block: Element): void {
     block.properties["tabIndex"] = 0;
     const [code] = block.children;
@@ -139,7 +139,8 @@ class Fitting {
   }
 }
 
-/** HTML has no attribute for it any more, and the pages' policy no styles. */
+/** Replaces `align` by a class: the attribute is obsolete in HTML, and the pages' policy forbids
+ * styles. */
 function fitAlignment(properties: Properties): void {
   const { align } = properties;
   delete properties["align"];
@@ -147,7 +148,7 @@ function fitAlignment(properties: Properties): void {
   properties["className"] = [properties["className"] ?? [], `to-${align}`].flat() as string[];
 }
 
-/** An item that begins with `[ ]` or `[x]` gets a box. */
+/** Replaces `[ ]` or `[x]` at the beginning of an item by a checkbox. */
 function fitTask(item: Element): void {
   const first = item.children.find((child) => child.type !== "text" || child.value.trim() !== "");
   const holder = first?.type === "element" && first.tagName === "p" ? first : item;
@@ -160,7 +161,7 @@ function fitTask(item: Element): void {
   holder.children.unshift({ type: "element", tagName: "input", properties, children: [] });
 }
 
-/** A quotation that begins with `[!NOTE]` or the like is a remark, with this word as its title. */
+/** Turns a quotation that begins with `[!NOTE]` or a similar word into an alert with this title. */
 function fitRemark(quotation: Element): void {
   const first = quotation.children.find((child) => child.type === "element");
   const start = first?.type === "element" ? first.children[0] : undefined;

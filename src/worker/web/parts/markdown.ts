@@ -1,5 +1,5 @@
 // Markdown from repositories as HTML. It is parsed with GitHub's extensions, its HTML is parsed as
-// a browser does, and what is not on GitHub's list of elements and attributes is removed.
+// a browser does, and elements and attributes that are not on GitHub's list are removed.
 import { defaultSchema, sanitize, type Schema } from "hast-util-sanitize";
 import { toHtml } from "hast-util-to-html";
 import type { Root } from "hast";
@@ -16,10 +16,10 @@ import { visibleText } from "./text.ts";
 import { placeUrl } from "./urls.ts";
 import type { PagePlace } from "./web-env.ts";
 
-/** Chars of the HTML that an isolate keeps: a page that many look at is made once. */
+/** Capacity of an isolate's HTML cache, in characters. */
 const CACHED_CHARS = 4 * 1024 * 1024;
 
-/** Where a text is. */
+/** Location of a text. */
 export interface MarkdownPlace {
   readonly place: PagePlace;
   /** As the URL names it, byte string. */
@@ -28,11 +28,11 @@ export interface MarkdownPlace {
   readonly directory: string;
 }
 
-/** Not for texts: they reach for the keyboard of the whole page. */
+/** Attributes that texts may not have: they affect the keyboard on the whole page. */
 const REACHING: readonly unknown[] = ["accessKey", "tabIndex"];
 
-/** GitHub's list, without what the pages' policy would refuse anyway: images of other sites, which
- * `<source>` names. */
+/** GitHub's list, without `<source>`: it names images of other sites, which the pages' policy
+ * refuses anyway. */
 const SCHEMA: Schema = {
   ...defaultSchema,
   tagNames: defaultSchema.tagNames!.filter((name) => name !== "source"),
@@ -42,19 +42,19 @@ const SCHEMA: Schema = {
   },
 };
 
-/** Stands for the revision in what is kept: one text is read by many names of its revision. No text
- * can contain it: `visibleText` and `parseHtml` replace it. */
+/** Placeholder for the revision in cached HTML, since a text is read by several names of its
+ * revision. No text can contain it: `visibleText` and `parseHtml` replace it. */
 const REVISION = "\0";
 const WRITTEN_REVISION = "&#x0;";
 
-/** Null: the text cannot be shown as HTML. */
+/** Cached HTML. Null: the text cannot be shown as HTML. */
 const rendered = new ByteCache<string | null>(CACHED_CHARS);
 
 const parser = new MarkdownParser();
 
-/** Writes Markdown as HTML that is safe in a page.
+/** Renders Markdown as HTML that is safe in a page.
  * @param id identifies the text, such as its blob's
- * @returns null: it takes too much work, or is nested too deeply, to be shown so */
+ * @returns null: the text takes too much work, or is nested too deeply */
 export function renderMarkdown(id: string, text: string, where: MarkdownPlace): HtmlEscapedString | null {
   const { place, rev, directory } = where;
   const key = JSON.stringify([id, place.owner, place.name, directory]);
@@ -63,12 +63,12 @@ export function renderMarkdown(id: string, text: string, where: MarkdownPlace): 
     html = render(text, linksFrom(place, directory));
     rendered.set(key, html, html?.length ?? key.length);
   }
-  // Safe: what the sanitizer let through, and what `fitIntoPage` makes of text, written out as
-  // HTML; and an encoded revision in the addresses of attributes, which has no quotes.
+  // Safe: the sanitizer's output with the changes of `fitIntoPage`, serialised as HTML; and an
+  // encoded revision, which has no quotes, in the addresses of attributes.
   return html === null ? null : (raw(html.replaceAll(WRITTEN_REVISION, () => encodePath(rev))) as HtmlEscapedString);
 }
 
-/** @returns null: it takes too much work, or is nested too deeply */
+/** @returns null: the text takes too much work, or is nested too deeply */
 function render(text: string, links: MarkdownLinks): string | null {
   const budget = new StepBudget(MAX_MARKDOWN_STEPS, "a text as Markdown (steps)");
   try {

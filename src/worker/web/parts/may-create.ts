@@ -2,8 +2,9 @@ import { GitError } from "../../../base/format/errors.ts";
 import { signInUrl } from "./urls.ts";
 import type { MayCreate, PageContext } from "./web-env.ts";
 
-/** Where the visitor may make repositories; else the way to sign in, and back.
- * @throws GitError "forbidden" for a visitor who has signed in */
+/** Returns the owners for which the visitor may create repositories, or a redirection to the
+ * sign-in page and back.
+ * @throws GitError "forbidden" for a visitor who is signed in */
 export async function demandMayCreate(context: PageContext): Promise<NonNullable<MayCreate> | Response> {
   const host = context.get("host");
   const mayCreate = await host.mayCreate();

@@ -1,20 +1,20 @@
-// A message that is too large for one page comes in parts.
+// Messages that are too large for one page are shown in parts.
 import { readNumber } from "./query.ts";
 import { withQuery } from "./urls.ts";
 import type { PageContext } from "./web-env.ts";
 
-/** More than any message has. */
+/** Larger than the number of parts of any message. */
 const MAX_PART = 99_999;
 
-/** The part that a page's URL asks for, from 1.
+/** Reads the part that a page's URL requests, from 1.
  * @throws GitError "invalid" */
 export function readPart(context: PageContext): number {
   return readNumber(new URL(context.req.url).searchParams, "part", 1, MAX_PART) ?? 1;
 }
 
-/** Links to the part before and the one that follows.
+/** Links to the previous and the next part.
  * @param here URL of the page, without a query
- * @param parts in how many parts the message comes; undefined: in one */
+ * @param parts number of the message's parts; undefined: one */
 export function Parts({ here, part, parts = 1 }: { here: string; part: number; parts?: number | undefined }) {
   if (parts === 1) return null;
   const to = (one: number): string => withQuery(here, { part: one === 1 ? null : `${one}` });

@@ -1,5 +1,5 @@
-/** Headers of every page. Nothing runs, loads or is sent anywhere but the pages' own: whatever a
- * repository holds can never act in the name of who looks at it. */
+/** Headers of every page. Only the pages' own scripts run, only their own resources load, and forms
+ * are sent only here: content of a repository can never act with the rights of its reader. */
 export const PAGE_HEADERS = {
   "Content-Type": "text/html; charset=utf-8",
   "Content-Security-Policy":
@@ -13,9 +13,9 @@ export const PAGE_HEADERS = {
   Vary: "Cookie, Accept",
 } as const;
 
-/** Replaces the policy for the contents of a repository: they are shown alone, and do nothing. */
+/** Content-Security-Policy for the contents of a repository: they are shown alone, and can do
+ * nothing. */
 export const RAW_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
-/** Added where search engines are to look elsewhere: they would go through every line of every
- * revision. */
+/** Keeps search engines away: they would follow every line of every revision. */
 export const UNLISTED = { "X-Robots-Tag": "noindex, nofollow" } as const;

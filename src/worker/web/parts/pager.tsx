@@ -1,17 +1,17 @@
-// Lists that come in parts of a fixed size.
+// Lists in pages of a fixed size.
 import { readNumber } from "./query.ts";
 
-/** Items on a page. */
+/** Number of items on a page. */
 export const PAGE_ITEMS = 50;
 
-/** How many items precede those that a URL asks for. */
+/** Reads the number of items before the first one that a URL requests. */
 export function readStart(query: URLSearchParams): number {
   return readNumber(query, "start") ?? 0;
 }
 
-/** The ways to the other parts of a list.
+/** Links to the other pages of a list.
  * @param here path of the page
- * @param first what the first items are called, `further` those that follow */
+ * @param first label of the link to the first items; `further` is that of the following ones */
 export function Pager({
   here,
   start,

@@ -9,13 +9,13 @@ import type { StepBudget } from "../../../base/format/step-budget.ts";
 import { fromParse5 } from "hast-util-from-parse5";
 import type { Root } from "hast";
 
-/** Steps of an element: it is parsed, checked, fitted and written. A text of 128 KiB has some
- * 20,000; but where `<b id=1>`, `<b id=2>` and so on are left open, a browser opens all of them
- * again in each paragraph: 16 KB become a million. */
+/** Steps per element: it is parsed, sanitized, fitted and written. A text of 128 KiB has some
+ * 20,000. But where `<b id=1>`, `<b id=2>` and so on stay open, a browser reopens all of them in
+ * each paragraph: 16 KB become a million. */
 const STEPS_PER_ELEMENT = 12;
 
-/** Levels of elements. Trees are walked by recursion, the parser looks through all open elements at
- * many tags, and no text needs more. */
+/** Maximum depth of elements. Trees are walked by recursion, the parser searches all open elements
+ * at many tags, and no real text needs more. */
 const MAX_DEPTH = 200;
 
 class TooDeep extends Error {}
@@ -53,7 +53,7 @@ function isDeeperThan(tree: DefaultTreeAdapterTypes.ParentNode, limit: number): 
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > limit) return true;
     level = level.flatMap((child) =>
-      // What is in a template is not among its children.
+      // The content of a template is not among its children.
       "content" in child ? child.content.childNodes : "childNodes" in child ? child.childNodes : [],
     );
   }

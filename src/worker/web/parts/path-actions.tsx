@@ -4,10 +4,9 @@ import { faultOf, type PageRevision, type PathPage } from "../../../contract/pag
 import { pathUrl } from "./urls.ts";
 import type { PagePlace } from "./web-env.ts";
 
-/** What a visitor may do with a path: nothing without the right to write, or in anything but a
- * branch.
+/** Actions on a path: none without the right to write, or outside a branch.
  * @param path byte string, "" for the root
- * @param shown what is there */
+ * @param shown the kind of content at the path */
 export function PathActions({
   place,
   revision: { kind, name },
@@ -53,7 +52,7 @@ export function PathActions({
   );
 }
 
-/** Leads to the files of a revision, by their paths. @param rev as the URL names it */
+/** A link to the search for files by path. @param rev as the URL names it */
 export function FindLink({ place, rev }: { place: PagePlace; rev: string }) {
   return (
     <a class="button" href={pathUrl(place, "find", rev, "")} data-with="key" data-key="t">

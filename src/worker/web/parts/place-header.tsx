@@ -2,7 +2,7 @@ import { includesRight, type Right } from "../../../base/access/caller.ts";
 import { placeUrl } from "./urls.ts";
 import type { PagePlace } from "./web-env.ts";
 
-/** The tabs of a repository's pages: a further one is a row here. */
+/** The tabs of a repository's pages; to add a tab, add a row. */
 const TABS = [
   { id: "code", label: "Code", below: "", needed: "read" },
   { id: "commits", label: "Commits", below: "commits", needed: "read" },
@@ -17,17 +17,16 @@ const TABS = [
   readonly label: string;
   /** Path below the repository's page. */
   readonly below: string;
-  /** Who sees it. */
+  /** Right needed to see the tab. */
   readonly needed: Right;
-  /** That leads there, in browsers that run scripts. */
+  /** Keyboard shortcut, in browsers that run scripts. */
   readonly key?: string;
 }[];
 
-/** Names one of the tabs. */
 type TabId = (typeof TABS)[number]["id"];
 
-/** What is above every page of a repository: its name, and the tabs.
- * @param tab the one that the page belongs to */
+/** The head of every page of a repository: its name, and the tabs.
+ * @param tab the tab of the page */
 export function PlaceHeader({ place, tab }: { place: PagePlace; tab: TabId }) {
   const { owner, name, visibility, right } = place;
   return (

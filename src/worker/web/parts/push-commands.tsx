@@ -1,5 +1,5 @@
-/** How to bring a history to a repository that has none.
- * @param url that git takes
+/** Commands that push a history to an empty repository.
+ * @param url for git
  * @param branch text, the default branch */
 export function PushCommands({ url, branch }: { url: string; branch: string }) {
   return (

@@ -1,17 +1,17 @@
 import { GitError } from "../../../base/format/errors.ts";
 import { checkOnce, checkParameters, isWholeNumber } from "../../../base/format/known-parameters.ts";
 
-/** The largest number in a query, unless a page says otherwise. */
+/** Default maximum of a number in a query. */
 const MOST = 9_999_999;
 
-/** Refuses a query with parameters that a page does not have, or with one of them twice.
+/** Refuses a query with unknown or repeated parameters.
  * @throws GitError "invalid" */
 export function checkQuery(query: URLSearchParams, known: readonly string[]): void {
   checkParameters(query.keys(), known);
   checkOnce(query);
 }
 
-/** A number in a query; null: it is not there.
+/** Reads a number in a query; null: absent.
  * @throws GitError "invalid" */
 export function readNumber(query: URLSearchParams, field: string, least = 0, most = MOST): number | null {
   const text = query.get(field);
@@ -22,7 +22,7 @@ export function readNumber(query: URLSearchParams, field: string, least = 0, mos
   throw new GitError("invalid", { what: field, actual: text.slice(0, 100), field, reason });
 }
 
-/** Whether a parameter with only one value is there.
+/** Whether a parameter with a single possible value is present.
  * @throws GitError "invalid" */
 export function readFlag(query: URLSearchParams, field: string, value: string): boolean {
   const text = query.get(field);

@@ -33,7 +33,7 @@ export function ReadmeBox({ readme, where }: { readme: Readme; where: MarkdownPl
   );
 }
 
-/** A text: as Markdown if its name says so, else as it is.
+/** A text: as Markdown if its file name says so, else unchanged.
  * @param id identifies the text */
 export function Prose({ id, name, text, where }: { id: string; name: string; text: string; where: MarkdownPlace }) {
   if (!isMarkdown(name)) return <pre class="plain">{visibleText(text)}</pre>;

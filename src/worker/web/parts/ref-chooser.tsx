@@ -3,7 +3,7 @@ import { visibleName } from "./text.ts";
 import { type PathPageName, pathUrl, placeUrl } from "./urls.ts";
 import type { PagePlace } from "./web-env.ts";
 
-/** What a chooser leads to: the same path in another revision. */
+/** The path that a chooser shows in other revisions. */
 interface ChooserTarget {
   readonly place: PagePlace;
   readonly page: PathPageName;
@@ -13,11 +13,11 @@ interface ChooserTarget {
 
 const KINDS = { branch: "Branch", tag: "Tag", commit: "Commit" } as const;
 
-/** Digits of a commit's id that are shown. */
+/** Number of shown digits of a commit's id. */
 const SHORT = 10;
 
-/** Shows the revision of a page, and what could be chosen instead.
- * @param choices null: a page of one commit offers nothing else */
+/** Shows the revision of a page, and the revisions to choose from.
+ * @param choices null: the page of a single commit offers none */
 export function RefChooser({
   revision,
   choices,

@@ -4,7 +4,7 @@ import { encodeText } from "../../../base/format/byte-string.ts";
 // oxlint-disable-next-line no-control-regex -- those are what is refused.
 const CONTROL = /[\u0000-\u001f\u007f]/;
 
-/** What is wrong with a pattern for full ref names; null: nothing. @param pattern text */
+/** Finds the fault of a pattern for full ref names; null: none. @param pattern text */
 export function patternFault(pattern: string): string | null {
   if (!pattern.startsWith("refs/")) return "It begins with refs/, such as refs/heads/main.";
   if (CONTROL.test(pattern)) return "It has control characters.";

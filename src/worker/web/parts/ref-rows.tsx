@@ -1,4 +1,4 @@
-// What the lists of branches and of tags share.
+// Common parts of the lists of branches and of tags.
 import { decodePathParts, encodePath } from "../../../base/format/path-parts.ts";
 import { GitError } from "../../../base/format/errors.ts";
 import { readForm, textOf } from "./forms.ts";
@@ -7,7 +7,7 @@ import type { PageContext } from "./web-env.ts";
 
 const MAX_FORM_BYTES = 16 * 1024;
 
-/** A form that deletes a ref, behind one more click.
+/** A form that deletes a ref, after one more click.
  * @param name byte string
  * @param expected id in hex: a ref that has moved since is not deleted */
 export function DeleteForm({ action, name, expected }: { action: string; name: string; expected: string }) {

@@ -1,4 +1,4 @@
-// What forms that make or rename repositories share.
+// Common parts of the forms that create or rename repositories.
 import { encodeText } from "../../../base/format/byte-string.ts";
 import { isBranchName } from "../../../base/format/ref-name.ts";
 import { isOwnerName, isRepositoryName, NAME_RULE } from "../../../base/format/repository-name.ts";
@@ -7,7 +7,7 @@ import { type Faults, SelectField, TextField } from "./fields.tsx";
 import { textOf } from "./forms.ts";
 import type { MayCreate } from "./web-env.ts";
 
-/** What was typed about a repository. */
+/** Input about a repository. */
 export interface TypedRepository {
   readonly owner: string;
   readonly name: string;
@@ -17,7 +17,7 @@ export interface TypedRepository {
   readonly defaultBranch: string;
 }
 
-/** What each field is called. */
+/** Labels of the fields. */
 export const REPOSITORY_LABELS = {
   owner: "Owner",
   name: "Name",
@@ -26,10 +26,10 @@ export const REPOSITORY_LABELS = {
   defaultBranch: "Default branch",
 } as const;
 
-/** The fields, by those that failures name. */
+/** Fields of the form, by the names in failures. */
 export const REPOSITORY_FIELDS = Object.fromEntries(Object.keys(REPOSITORY_LABELS).map((name) => [name, name]));
 
-/** What a form was sent with. */
+/** Reads the input of a form. */
 export function readTypedRepository(form: URLSearchParams): TypedRepository {
   return {
     owner: textOf(form, "owner").trim(),
@@ -40,8 +40,8 @@ export function readTypedRepository(form: URLSearchParams): TypedRepository {
   };
 }
 
-/** What is wrong with it.
- * @param hasBranch whether the form asks for a default branch */
+/** Finds the faults of an input.
+ * @param hasBranch whether the form has a default branch */
 export function checkTypedRepository(
   { owner, name, description, defaultBranch }: TypedRepository,
   hasBranch: boolean,
@@ -55,9 +55,9 @@ export function checkTypedRepository(
   };
 }
 
-/** Owner and name.
- * @param mayCreate says which owners the visitor can choose
- * @param isFixed whether the name cannot be chosen either */
+/** Fields for owner and name.
+ * @param mayCreate the owners that the visitor can choose
+ * @param isFixed whether the name is read-only, too */
 export function NameFields({
   typed,
   faults,
@@ -93,7 +93,7 @@ export function NameFields({
   );
 }
 
-/** What a repository is for, and who may read it.
+/** Fields for a repository's description and visibility.
  * @param isPrivate whether it can only be private */
 export function DetailFields({
   typed,

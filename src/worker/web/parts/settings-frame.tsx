@@ -4,7 +4,7 @@ import { showPage } from "./show-page.tsx";
 import { placeUrl } from "./urls.ts";
 import type { PageContext } from "./web-env.ts";
 
-/** The sections of a repository's settings: a further one is a row here. */
+/** The sections of a repository's settings; to add a section, add a row. */
 const SECTIONS = [
   { id: "general", label: "General", below: "settings" },
   { id: "protected", label: "Protected refs", below: "settings/protected" },
@@ -20,7 +20,7 @@ const SECTIONS = [
 
 type SettingsSection = (typeof SECTIONS)[number]["id"];
 
-/** The URL of a section, for its forms, too. */
+/** Makes the URL of a section, which is also its forms' action. */
 export function settingsUrl(context: PageContext, section: SettingsSection): string {
   return placeUrl(context.get("place"), SECTIONS.find(({ id }) => id === section)!.below);
 }

@@ -1,5 +1,5 @@
-// Answers with pages. Every page passes through here: headers, frame, and whether the browser has
-// it already.
+// Answers with pages. Every page passes through here: headers, frame, and validation of the
+// browser's cache.
 import { raw } from "hono/html";
 import type { Child } from "hono/jsx";
 import { checkConditions } from "../../../base/format/conditional-request.ts";
@@ -7,25 +7,24 @@ import { Layout } from "./layout.tsx";
 import { PAGE_HEADERS, UNLISTED } from "./page-headers.ts";
 import type { PageContext } from "./web-env.ts";
 
-/** A page to answer with. */
 export interface Page {
   readonly title: string;
-  /** For search engines; default: the title. */
+  /** Summary for search engines; default: the title. */
   readonly description?: string;
-  /** Whether search engines leave it out: it repeats what another page says. Default: false. */
+  /** Whether search engines skip it, since another page has the same content. Default: false. */
   readonly isUnlisted?: boolean;
   /** Default: 200. */
   readonly status?: number;
   readonly head?: Child;
-  /** What is in `<main>`. HTML in pieces is sent as it comes, after the frame's beginning. */
+  /** Content of `<main>`. HTML in pieces is sent as it arrives, after the frame's beginning. */
   readonly content: Child | AsyncIterable<string>;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Stands for content that is sent in pieces. No text can contain it: it would be escaped. */
+/** Placeholder for content that is sent in pieces. No text can contain it: it would be escaped. */
 const GAP = "<!gap>";
 
-/** Answers with a page, or with what was found instead of one. */
+/** Answers with a page, or with a response that takes its place. */
 export async function showPage(context: PageContext, page: Page | Response): Promise<Response> {
   if (page instanceof Response) return page;
   const { title, description = title, isUnlisted = false, status = 200, head, content, headers } = page;
@@ -44,15 +43,15 @@ export async function showPage(context: PageContext, page: Page | Response): Pro
       {pieces === null ? (content as Child) : raw(GAP)}
     </Layout>
   );
-  // Which of the two an element is written as depends on what is in it.
+  // An element becomes a string or a promise, depending on its children.
   const markup = (await frame).toString() as string | Promise<string>;
   const html = `<!doctype html>${await markup}`;
   const body = pieces === null ? html : streamPieces(html, pieces);
   return new Response(body, { status, headers: { ...PAGE_HEADERS, ...(isUnlisted && UNLISTED), ...headers } });
 }
 
-/** Answers with a page that some ids, the visitor and the code determine, or 304 if the browser has
- * it. Words such as "3 hours ago" are an hour behind at most.
+/** Answers with a page that is determined by some ids, the visitor and the code, or with 304 if the
+ * browser has it. Relative times such as "3 hours ago" may be an hour old.
  * @param ids all that the page depends on besides the URL
  * @param produce makes the page; only called if it is sent */
 export async function showPageByIds(
@@ -77,7 +76,7 @@ function isPieces(content: Page["content"]): content is AsyncIterable<string> {
 }
 
 /** Sends the frame's beginning, the pieces, and the frame's end.
- * @param html with `GAP` where the pieces go */
+ * @param html with `GAP` at the place of the pieces */
 function streamPieces(html: string, pieces: AsyncIterable<string>): ReadableStream<Uint8Array> {
   const at = html.lastIndexOf(GAP);
   const encoder = new TextEncoder();

@@ -1,4 +1,4 @@
-/** A secret that was made just now, to be copied: it is never shown again.
+/** A new secret to copy: it is never shown again.
  * @param what a noun, capitalised: `Token` */
 export function ShownOnce({ what, text }: { what: string; text: string }) {
   return (

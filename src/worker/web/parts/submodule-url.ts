@@ -2,7 +2,7 @@ import { decodeText } from "../../../base/format/byte-string.ts";
 import { parseRepositoryName, type RepositoryName } from "../../../base/format/repository-name.ts";
 import { pathUrl } from "./urls.ts";
 
-/** Where known hosts show a commit's files, behind the repository's URL. */
+/** For known hosts, the path of a commit's files after the repository's URL. */
 const HOSTS: Readonly<Record<string, string>> = {
   "github.com": "tree",
   "gitlab.com": "-/tree",
@@ -10,18 +10,18 @@ const HOSTS: Readonly<Record<string, string>> = {
   "bitbucket.org": "src",
 };
 
-/** `user@host:path`, as ssh takes it. */
+/** `user@host:path`, an address for ssh. */
 const SCP = /^(?:[\w.-]+@)?([\w.-]+):(?!\/\/)([^:]*)$/;
 
 const SCHEMES: readonly string[] = ["http:", "https:", "git:", "ssh:", "git+ssh:"];
 
-/** The page of a submodule's commit: here or on a known host. Nothing else is linked to, so that no
- * URL of a repository's leads a visitor anywhere.
+/** Finds the page of a submodule's commit, here or on a known host. Other hosts get no link, so
+ * that no URL in a repository can lead a visitor astray.
  * @param place of the repository that has the submodule
- * @param url as `.gitmodules` has it, byte string
+ * @param url as in `.gitmodules`, byte string
  * @param oid of the commit, hex
  * @param origin of this deployment
- * @returns null: it has none */
+ * @returns null: no page is known */
 export function submoduleUrl(place: RepositoryName, url: string, oid: string, origin: string): string | null {
   const address = resolveAddress(place, decodeText(url), origin);
   if (address === null) return null;
@@ -30,19 +30,19 @@ export function submoduleUrl(place: RepositoryName, url: string, oid: string, or
   const [owner = "", name = ""] = parts;
   if (address.host === new URL(origin).host) {
     const own = parts.length === 2 ? parseRepositoryName(owner, name) : null;
-    // The commit of a submodule is hardly in the repository that has it.
+    // A submodule's commit is rarely in the repository that contains the submodule.
     const isItself = own?.owner === place.owner && own.name === place.name;
     return own === null || isItself ? null : pathUrl(own, "tree", oid, "");
   }
   const host = address.hostname.replace(/^www\./, "");
-  // Groups of GitLab's can be in each other.
+  // Groups of GitLab can be nested.
   const isKnown = Object.hasOwn(HOSTS, host) && (parts.length === 2 || (host === "gitlab.com" && parts.length > 2));
   return isKnown ? `https://${host}/${parts.join("/").replace(/\.git$/, "")}/${HOSTS[host]!}/${oid}` : null;
 }
 
-/** What a URL of `.gitmodules` means. A relative one begins at the repository's own, as for
- * `git submodule`.
- * @returns null: nothing that a page could be at */
+/** Resolves a URL of `.gitmodules`. A relative one begins at the repository's own, as for `git
+ * submodule`.
+ * @returns null: no web address */
 function resolveAddress(place: RepositoryName, url: string, origin: string): URL | null {
   if (/^\.\.?(?:\/|$)/.test(url)) return resolveRelative(place, url, origin);
   const [, host, path] = SCP.exec(url) ?? [];
@@ -52,8 +52,8 @@ function resolveAddress(place: RepositoryName, url: string, origin: string): URL
   return SCHEMES.includes(address.protocol) ? address : null;
 }
 
-/** What a relative URL means. As for git, only its beginning leads upwards, and not above all
- * repositories.
+/** Resolves a relative URL. As in git, only `../` at its beginning leads upwards, and never above
+ * all repositories.
  * @see relative_url() in git's remote.c */
 function resolveRelative({ owner, name }: RepositoryName, url: string, origin: string): URL | null {
   const [start] = /^(?:\.\.?(?:\/+|$))*/.exec(url)!;

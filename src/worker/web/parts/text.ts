@@ -1,26 +1,26 @@
-// Text from repositories, for people. What would be invisible, or would change how the text around
-// it is read, is written out: nobody can hide a change in it.
+// Text from repositories, for people. Characters that are invisible, or that change how the
+// surrounding text reads, are written out, so that no change can hide behind them.
 import type { Child } from "hono/jsx";
 import { decodeText } from "../../../base/format/byte-string.ts";
 
-/** Control characters but for tab and newline, and characters that reorder text or have no width.
- * Those that join and mark letters stay: emoji, Persian and Hebrew need them.
+/** Control characters except tab and newline, and characters that reorder text or have no width.
+ * Characters that join or mark letters stay: emoji, Persian and Hebrew need them.
  * @see https://trojansource.codes */
 // oxlint-disable-next-line no-control-regex -- those are what is made visible.
 const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u202a-\u202e\u2060-\u2069\ufeff]/g;
 
 const LINE_BREAKS = /[\t\n]/g;
 
-/** Where Unicode's pictures of control characters begin. */
+/** First of Unicode's pictures of control characters. */
 const PICTURES = 0x2400;
 const PICTURE_OF_DELETE = 0x2421;
 
-/** Text of several lines, with what is hidden written out. Lines may end in CR LF. */
+/** Text of several lines, with hidden characters written out. Lines may end in CR LF. */
 export function visibleText(text: string): string {
   return text.replaceAll("\r\n", "\n").replace(HIDDEN, writeOut);
 }
 
-/** Text of one line, with what is hidden written out. */
+/** Text of one line, with hidden characters written out. */
 export function visibleLine(text: string): string {
   return visibleText(text).replace(LINE_BREAKS, writeOut);
 }
@@ -31,16 +31,17 @@ export function visibleName(name: string): string {
   return visibleLine(decodeText(name));
 }
 
-/** Characters of a first line that are shown as a title. */
+/** Maximum length of a first line shown as a title, in characters. */
 const MAX_SUBJECT = 500;
 
-/** The first line of a commit's message, or its beginning. */
+/** Returns the first line of a commit's message, or its beginning. */
 export function subjectOf(message: string): string {
   const line = firstLine(message);
   return visibleLine(line.length <= MAX_SUBJECT ? line : `${line.slice(0, MAX_SUBJECT)}…`);
 }
 
-/** What follows the subject; all of the message, if its first line is too long for a subject. */
+/** Returns the text after the subject; the whole message, if its first line is too long for a
+ * subject. */
 export function bodyOf(message: string): string {
   const line = firstLine(message);
   return line.length > MAX_SUBJECT ? message.trimEnd() : message.slice(line.length).replace(/^\n+/, "").trimEnd();
@@ -58,13 +59,13 @@ function writeOut(char: string): string {
   return `[U+${code.toString(16).toUpperCase().padStart(4, "0")}]`;
 }
 
-/** The digits of an object id that a list shows. */
+/** Shortens an object id for lists. */
 export function shortId(oid: string): string {
   return oid.slice(0, 8);
 }
 
-/** Markup as text, for what is sent in pieces.
- * @throws TypeError for markup that waits for something */
+/** Renders markup as text, for content that is sent in pieces.
+ * @throws TypeError for markup that is asynchronous */
 export function toHtml(element: Child): string {
   const html = (element as { toString(): unknown }).toString();
   if (typeof html !== "string") throw new TypeError("this markup is not there at once");

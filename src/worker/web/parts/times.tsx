@@ -8,8 +8,8 @@ const UNITS = [
   ["minute", 60],
 ] as const;
 
-/** A time, in words; the date itself is its title.
- * @param iso ISO 8601, with the offset of where it was written down */
+/** A time in words, with the date as its title.
+ * @param iso ISO 8601, with the author's offset from UTC */
 export function Ago({ iso, nowMs }: { iso: string; nowMs: number }) {
   return (
     <time dateTime={iso} title={showDate(iso)}>
@@ -18,7 +18,7 @@ export function Ago({ iso, nowMs }: { iso: string; nowMs: number }) {
   );
 }
 
-/** How long ago a time was, as people say it. */
+/** Says in words how long ago a time was. */
 export function inWords(timeMs: number, nowMs: number): string {
   const seconds = (nowMs - timeMs) / 1000;
   const far = Math.abs(seconds);
@@ -31,12 +31,12 @@ export function inWords(timeMs: number, nowMs: number): string {
   return seconds < -1 ? "soon" : "just now";
 }
 
-/** A date as it was written down: `2026-11-23 08:04:35 +01:00`. */
+/** Formats a date in its own time zone: `2026-11-23 08:04:35 +01:00`. */
 export function showDate(iso: string): string {
   return `${iso.slice(0, 10)} ${iso.slice(11, 19)} ${iso.slice(19)}`;
 }
 
-/** A time in UTC, as `Ago` takes it. @param timeMs since 1970 */
+/** Formats a time in UTC for `Ago`. @param timeMs since 1970 */
 export function toIso(timeMs: number): string {
   return `${new Date(timeMs).toISOString().slice(0, 19)}+00:00`;
 }

@@ -11,16 +11,16 @@ import { Ago, toIso } from "./times.tsx";
 
 type NewToken = Parameters<TokenService["create"]>[1];
 
-/** Tokens on a page. */
+/** Maximum number of tokens on a page. */
 export const PAGE_TOKENS = 100;
 
-/** What was typed about a token. */
+/** Input about a token. */
 export interface TypedToken {
   readonly name: string;
   readonly right: Token["right"];
   /** A day, `2030-12-31`; "": it does not expire. */
   readonly expires: string;
-  /** Patterns, one a line; "": all refs. */
+  /** Patterns, one per line; "": all refs. */
   readonly refs: string;
   readonly noForce: boolean;
   readonly noDelete: boolean;
@@ -44,7 +44,7 @@ const LABELS = {
   refs: "Only these refs",
 } as const;
 
-/** What a form was sent with. */
+/** Reads the input of a form. */
 export function readTypedToken(form: URLSearchParams): TypedToken {
   const right = textOf(form, "right");
   return {
@@ -57,7 +57,7 @@ export function readTypedToken(form: URLSearchParams): TypedToken {
   };
 }
 
-/** What is wrong with it. */
+/** Finds the faults of an input. */
 export function checkTypedToken({ name, right, expires, refs }: TypedToken): Faults {
   const patterns = patternsIn(refs);
   const badPattern = patterns.map(patternFault).find((fault) => fault !== null);
@@ -76,7 +76,7 @@ export function checkTypedToken({ name, right, expires, refs }: TypedToken): Fau
   };
 }
 
-/** The token to be made. */
+/** Makes the description of the new token. */
 export function toNewToken({ name, right, expires, refs, noForce, noDelete }: TypedToken): NewToken {
   const patterns = patternsIn(refs);
   return {
@@ -88,14 +88,14 @@ export function toNewToken({ name, right, expires, refs, noForce, noDelete }: Ty
   };
 }
 
-/** Names the fields of the form, by those that failures name. */
+/** Fields of the form, by the names in failures. */
 export const TOKEN_FIELDS = { expiresAt: "expires", name: "name", refs: "refs" } as const;
 
 function patternsIn(refs: string): string[] {
   return refs.split("\n").flatMap((line) => (line.trim() === "" ? [] : [line.trim()]));
 }
 
-/** The end of a day in UTC (ms since 1970); null: it is none. */
+/** Returns the end of a day in UTC (ms since 1970); null: not a day. */
 function endOf(day: string): number | null {
   const startMs = /^\d{4}-\d\d-\d\d$/.test(day) ? Date.parse(`${day}T00:00:00Z`) : Number.NaN;
   return Number.isNaN(startMs) ? null : startMs + 86_400_000 - 1_000;
@@ -148,7 +148,7 @@ export function NewTokenForm({ action, typed, faults }: { action: string; typed:
   );
 }
 
-/** Tokens, each with a button that revokes it.
+/** A list of tokens, each with a button that revokes it.
  * @param action URL of the list
  * @param own id of the token that the visitor signed in with */
 export function TokenList({ tokens, action, own }: { tokens: readonly Token[]; action: string; own: string | null }) {

@@ -3,40 +3,40 @@ import type { Right } from "../../../base/access/caller.ts";
 import type { Deployment } from "../../shared/deployment.ts";
 import type { Ambiguities, RepositoryClient } from "../../../contract/calls.ts";
 
-/** Who looks at a page. */
+/** The person or program that requests a page. */
 export type Visitor =
   /** Access is open: nobody signs in. */
   | { readonly kind: "anyone" }
   | { readonly kind: "anonymous" }
-  /** @param name for people; `id` names the token, or is `operator` */
+  /** @param name for people; `id` is the token's, or `operator` */
   | { readonly kind: "signed-in"; readonly name: string; readonly id: string };
 
-/** Where a visitor may make repositories: for every owner, for one, with this right for everything
- * of theirs, or nowhere. */
+/** Owners for which a visitor may create repositories: all, one (with the visitor's right to
+ * everything of that owner), or none. */
 export type MayCreate = "everywhere" | { readonly owner: string; readonly right: Right } | null;
 
 /** The repository that a page is about. */
 export interface PagePlace {
-  /** As they are displayed. */
+  /** As displayed. */
   readonly owner: string;
   readonly name: string;
   readonly visibility: "public" | "private";
-  /** The visitor's right there. */
+  /** The visitor's right to the repository. */
   readonly right: Right;
 }
 
 /** A repository, opened for a page. */
 export interface OpenedPlace extends PagePlace {
   readonly client: RepositoryClient;
-  /** The URL has a former name. */
+  /** Whether the URL has a former name. */
   readonly isFormer: boolean;
 }
 
 /** The host's services for one request of a page. */
 export interface WebHost extends Deployment {
-  /** Names the request in the log. */
+  /** Id of the request in the log. */
   readonly requestId: string;
-  /** Another one for other code: part of every entity tag. */
+  /** Identifies the deployed code: part of every entity tag. */
   readonly build: string;
   visitor(): Promise<Visitor>;
   mayCreate(): Promise<MayCreate>;
@@ -49,7 +49,7 @@ export interface WebHost extends Deployment {
     noteAmbiguities: (ambiguities: Ambiguities) => void,
   ): Promise<OpenedPlace>;
   /** Signs the visitor in.
-   * @param token its text
+   * @param token text of a token
    * @returns a `Set-Cookie`
    * @throws GitError "unauthenticated", "rate-limited" */
   signIn(token: string): Promise<string>;
@@ -61,10 +61,10 @@ export interface WebHost extends Deployment {
 export interface WebEnv {
   Variables: {
     host: WebHost;
-    /** What the path's repository is, and the way to it: pages have no other. */
+    /** The repository in the path, and its client; pages have no other access to it. */
     place: PagePlace;
     repository: RepositoryClient;
-    /** What names in the path could also have meant, as far as it is known. */
+    /** Other meanings of names in the path, if they are known. */
     ambiguities: Ambiguities;
   };
 }
