@@ -49,10 +49,8 @@ const FILES_PER_DIRECTORY = 5;
 
 const NOTHING = { sizeBytes: 0, target: "", content: [] };
 
-/**
- * Opens an archive and reads its first file. Until then a failure can still be an error response.
- * @throws GitError as `archiveEntries`
- */
+/** Opens an archive and reads its first file. Until then a failure can still be an error response.
+ * @throws GitError as `archiveEntries` */
 export async function openArchive(source: ArchiveSource): Promise<Archive> {
   const { timeSeconds, commit, tree, prefix } = source;
   const entries = archiveEntries(source);
@@ -66,13 +64,11 @@ export async function openArchive(source: ArchiveSource): Promise<Archive> {
   return { timeSeconds, commit, entries: all() };
 }
 
-/**
- * Yields the entries that git puts into an archive, in git's order. A directory is included once a
+/** Yields the entries that git puts into an archive, in git's order. A directory is included once a
  * file in it is met, even if that file is left out. A submodule is an empty directory.
  * @throws GitError "too-large" when there are too many paths, or too many consecutive ones are left
- *   out
- * @see git's archive.c: write_archive_entries()
- */
+ * out
+ * @see git's archive.c: write_archive_entries() */
 async function* archiveEntries({ prefix, files, openLfs }: ArchiveSource): AsyncGenerator<ArchiveEntry, void, void> {
   /** Directories in which no file was met so far; each is inside the previous one. */
   let waiting: ArchiveEntry[] = [];
@@ -133,13 +129,11 @@ function toLfsEntry(
 
 const DEL = 127;
 
-/**
- * Converts a file's content as git does at checkout.
+/** Converts a file's content as git does at checkout.
  * @param conversion bits of `CONVERT`
  * @param oid of the file, hex
  * @see gitattributes(5) "Checking-out and checking-in", git's convert.c:
- *   convert_to_working_tree_ca_internal()
- */
+ * convert_to_working_tree_ca_internal() */
 function convertFile(content: Uint8Array, conversion: number, oid: string): Uint8Array {
   const identified = (conversion & CONVERT.ident) === 0 ? content : expandIdent(content, oid);
   if ((conversion & (CONVERT.crlf | CONVERT.autoCrlf)) === 0) return identified;

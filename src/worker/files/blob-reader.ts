@@ -14,10 +14,8 @@ import { type BlobPlan, type WrittenFile, isStreamed } from "../../contract/file
 import { type EntrySource, streamEntry } from "../../base/bytes/entry-stream.ts";
 import { gatherEntries } from "../../base/bytes/entry-window.ts";
 
-/**
- * A response that holds a blob of more bytes in memory reserves memory for it, and waits this long
- * (ms) for the reservation.
- */
+/** A response that holds a blob of more bytes in memory reserves memory for it, and waits this long
+ * (ms) for the reservation. */
 const HELD_BYTES = 1024 * 1024;
 const HELD_WAIT_MS = 30_000;
 
@@ -27,10 +25,8 @@ const HELD_COPIES = 2;
 /** Bytes of a held blob that are passed on at once. */
 const HELD_PIECE_BYTES = 128 * 1024;
 
-/**
- * Reads blobs in the Worker, from the places that the object named. Each request has one reader;
- * `finish` logs what it did.
- */
+/** Reads blobs in the Worker, from the places that the object named. Each request has one reader;
+ * `finish` logs what it did. */
 export class BlobReader {
   readonly #reading: Reading;
   readonly #store: ChunkStore;
@@ -47,12 +43,10 @@ export class BlobReader {
     this.#store = reading.openChunks(this.#operations);
   }
 
-  /**
-   * Opens the blobs of a plan. All except the large ones are read now, in their stored form.
+  /** Opens the blobs of a plan. All except the large ones are read now, in their stored form.
    * @param sizes of the blobs, bytes
    * @throws GitError "storage-failed", "unavailable" when other requests use the memory that a
-   *   single large blob needs
-   */
+   * single large blob needs */
   async open(plan: BlobPlan, sizes: readonly number[]): Promise<OpenBlobs> {
     const { chains, rows } = plan;
     if (rows.length === 1 && sizes[0]! > HELD_BYTES && !isStreamed(chainBase(chains, rows[0]!), sizes[0]!))
@@ -68,12 +62,10 @@ export class BlobReader {
     return new OpenBlobs(plan, sizes, new DeltaChains(gathered, this.#store, codec), { store: this.#store, codec });
   }
 
-  /**
-   * Opens a materialized file as the bucket's own stream: no code runs per piece.
+  /** Opens a materialized file as the bucket's own stream: no code runs per piece.
    * @param sizeBytes of the whole file
    * @param length at least 1
-   * @returns null when the file is missing or another version
-   */
+   * @returns null when the file is missing or another version */
   openWritten(
     { key, etag }: WrittenFile,
     sizeBytes: number,
@@ -94,10 +86,8 @@ export class BlobReader {
     this.#sentBytes += bytes;
   }
 
-  /**
-   * Whether the opened blob is a large one held whole in memory. If so, call `finish` when the
-   * client has taken it.
-   */
+  /** Whether the opened blob is a large one held whole in memory. If so, call `finish` when the
+   * client has taken it. */
   get isHeld(): boolean {
     return this.#lease !== null;
   }
@@ -139,18 +129,14 @@ export class OpenBlobs {
     return isStreamed(chainBase(this.#plan.chains, this.#plan.rows[i]!), this.#sizes[i]!);
   }
 
-  /**
-   * Reads a whole blob, unless it is read in pieces. The bytes are shared and must not be changed.
-   * @throws GitError "corrupt-pack", "corrupt-delta"
-   */
+  /** Reads a whole blob, unless it is read in pieces. The bytes are shared and must not be changed.
+   * @throws GitError "corrupt-pack", "corrupt-delta" */
   async read(i: number): Promise<Uint8Array> {
     return (await this.#chains.resolve(this.#plan.rows[i]!)).bytes;
   }
 
-  /**
-   * Reads a blob into a reused buffer: the bytes are valid only until the next call.
-   * @throws GitError as `read`
-   */
+  /** Reads a blob into a reused buffer: the bytes are valid only until the next call.
+   * @throws GitError as `read` */
   async lend(i: number): Promise<Uint8Array> {
     return (await this.#chains.lend(this.#plan.rows[i]!)).bytes;
   }
@@ -167,11 +153,9 @@ export class OpenBlobs {
   }
 }
 
-/**
- * Reads bytes of an LFS object as the bucket's own stream. Runs in the Worker.
+/** Reads bytes of an LFS object as the bucket's own stream. Runs in the Worker.
  * @returns null: the range is empty
- * @throws GitError "storage-failed"
- */
+ * @throws GitError "storage-failed" */
 export async function readLfsObject(
   { key }: StoredLfsObject,
   { start, length }: ByteRange,
@@ -180,11 +164,9 @@ export async function readLfsObject(
   return length === 0 ? null : reading.openChunks(newChunkCounters()).open(key, start, length);
 }
 
-/**
- * Returns the LFS object that a pointer file names.
+/** Returns the LFS object that a pointer file names.
  * @param path byte string, of the file
- * @throws GitError "not-found" when the object is not stored
- */
+ * @throws GitError "not-found" when the object is not stored */
 export function requireStored({ oid, sizeBytes, key }: NamedLfsObject, path: string): StoredLfsObject {
   if (key !== null) return { oid, sizeBytes, key };
   const reason = `${decodeText(path)} names ${oid}, which was not sent: git lfs push --all`;

@@ -14,13 +14,11 @@ interface BundleUpload {
   readonly pack: ReadableStream<Uint8Array>;
 }
 
-/**
- * Reads a bundle's header and leaves the pack unread.
+/** Reads a bundle's header and leaves the pack unread.
  * @param body a byte stream
  * @param limitBytes cap on the header
  * @throws GitError "invalid" when this is not a readable bundle, "too-large", and as
- *   `PacedBody.read`
- */
+ * `PacedBody.read` */
 export async function openBundle(body: ReadableStream<Uint8Array>, limitBytes: number): Promise<BundleUpload> {
   const paced = new PacedBody(body);
   // The first piece has a thousand bytes unless the body is shorter, so any other content is
@@ -40,10 +38,8 @@ export async function openBundle(body: ReadableStream<Uint8Array>, limitBytes: n
   return { header, pack };
 }
 
-/**
- * Streams the bundle of a plan, made as the client reads it. A failure ends the stream with an
- * error; the bytes sent so far lack the pack's trailer, so no client accepts them as a pack.
- */
+/** Streams the bundle of a plan, made as the client reads it. A failure ends the stream with an
+ * error; the bytes sent so far lack the pack's trailer, so no client accepts them as a pack. */
 export function streamBundle({ header, plan }: BundlePlan, reading: Reading): ReadableStream<Uint8Array> {
   const operations = newChunkCounters();
   const held = new HeldBytes();

@@ -5,12 +5,10 @@ import { MAX_SUBST_BYTES } from "../../base/format/limits.ts";
 import { toHex } from "../../base/format/oid.ts";
 import type { ArchivedCommit } from "../../contract/files.ts";
 
-/**
- * Expands each `$Format:…$` of a file, as `git archive` does where `export-subst` is set. A mark
+/** Expands each `$Format:…$` of a file, as `git archive` does where `export-subst` is set. A mark
  * with an unsupported placeholder stays as it is; so do all marks of a file that would grow by more
  * than `MAX_SUBST_BYTES`.
- * @see gitattributes(5) "export-subst", git's archive.c: format_subst()
- */
+ * @see gitattributes(5) "export-subst", git's archive.c: format_subst() */
 export function expandFormats(content: Uint8Array, archived: ArchivedCommit): Uint8Array {
   const text = toByteString(content);
   if (!text.includes("$Format:")) return content;
@@ -24,11 +22,9 @@ export function expandFormats(content: Uint8Array, archived: ArchivedCommit): Ui
   return grownBytes > MAX_SUBST_BYTES ? content : fromByteString(expanded);
 }
 
-/**
- * A placeholder that the commit alone determines. `%d`, `%D` and `%(describe)` are not among them,
+/** A placeholder that the commit alone determines. `%d`, `%D` and `%(describe)` are not among them,
  * since they change with the refs; nor `%ar`, which changes with the time; nor `%aN`, which depends
- * on the mailmap of HEAD; nor notes, signatures, trailers, colors and padding.
- */
+ * on the mailmap of HEAD; nor notes, signatures, trailers, colors and padding. */
 const PLACEHOLDER = /%(?:([HhTtPpesfbBn%])|([ac])([neldDtiIs])|x([0-9a-fA-F]{2}))|%/g;
 
 class CommitValues {

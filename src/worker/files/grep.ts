@@ -8,11 +8,9 @@ import { readLine, readWindows, skipLines, skipLinesBack } from "./text-windows.
 /** Size of the largest file that is searched, in bytes. */
 const MAX_FILE_BYTES = 32 * 1024 * 1024;
 
-/**
- * Work limits of one request: bytes, files and steps of the pattern, about a second in all. Beyond
+/** Work limits of one request: bytes, files and steps of the pattern, about a second in all. Beyond
  * them the response says where to continue. The clock ends a search only where the store is slow,
- * so that its result does not depend on the machine's load.
- */
+ * so that its result does not depend on the machine's load. */
 const MAX_BYTES = 32 * 1024 * 1024;
 const MAX_FILES = 10_000;
 const MAX_STEPS = 20_000_000;
@@ -60,14 +58,12 @@ export interface GrepResult {
   readonly skipped: string[];
 }
 
-/**
- * Searches files line by line, without binary ones, until all are searched, enough matches are
+/** Searches files line by line, without binary ones, until all are searched, enough matches are
  * found, or the work limit is reached.
  * @param from where the previous search ended; `files` are those after it
  * @param context lines shown before and after a match
  * @throws GitError as reading the first of `files`, "storage-failed"
- * @see git-grep(1) -n --column -I
- */
+ * @see git-grep(1) -n --column -I */
 export async function grepFiles(
   files: AsyncIterable<PlannedFile>,
   pattern: LinePattern,
@@ -113,12 +109,10 @@ export async function grepFiles(
   }
 }
 
-/**
- * @param done lines that are already searched
+/** @param done lines that are already searched
  * @param found called for each match with the line's index, its offset in bytes and the match's
- *   column; returns whether to continue
- * @returns the number of searched lines; null: all
- */
+ * column; returns whether to continue
+ * @returns the number of searched lines; null: all */
 async function searchLines(
   content: Uint8Array,
   pattern: LinePattern,

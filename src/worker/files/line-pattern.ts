@@ -4,10 +4,8 @@ import { GitError } from "../../base/format/errors.ts";
 /** Maximum number of instructions of a compiled pattern. Each may cost a step per character. */
 const MAX_PROGRAM_SIZE = 5_000;
 
-/**
- * Maximum cost of locating a match in one line, in instructions times characters, at about 60 ns
- * each.
- */
+/** Maximum cost of locating a match in one line, in instructions times characters, at about 60 ns
+ * each. */
 const MAX_LINE_STEPS = 16_000_000;
 
 const WORD = /[A-Za-z0-9_]/;
@@ -28,22 +26,18 @@ interface LineMatch {
   readonly end: number;
 }
 
-/**
- * A pattern matched against one line at a time. Its time is proportional to the line's length times
- * the pattern's, and at most `MAX_LINE_STEPS`: a pattern of 64 instructions searches lines of 256
- * KiB completely, one of 5,000 searches 3,200 characters.
- * @see https://github.com/google/re2/wiki/Syntax
- */
+/** A pattern matched against one line at a time. Its time is proportional to the line's length
+ * times the pattern's, and at most `MAX_LINE_STEPS`: a pattern of 64 instructions searches lines of
+ * 256 KiB completely, one of 5,000 searches 3,200 characters.
+ * @see https://github.com/google/re2/wiki/Syntax */
 export class LinePattern {
   readonly #regex: RE2JS;
   readonly #word: boolean;
   readonly #programSize: number;
   #steps = 0;
 
-  /**
-   * @throws GitError "invalid" when the pattern cannot be parsed, "too-large" when it compiles to
-   *   too many instructions
-   */
+  /** @throws GitError "invalid" when the pattern cannot be parsed, "too-large" when it compiles to
+   * too many instructions */
   constructor({ pattern, fixed, ignoreCase, word }: PatternOptions) {
     const flags = (ignoreCase ? RE2JS.CASE_INSENSITIVE : 0) | RE2JS.LONGEST_MATCH;
     try {
@@ -64,11 +58,9 @@ export class LinePattern {
     return this.#steps;
   }
 
-  /**
-   * Finds the first match in a line. Only the beginning of a line is searched if the line is too
+  /** Finds the first match in a line. Only the beginning of a line is searched if the line is too
    * long for the pattern.
-   * @returns the start of the match; −1: none
-   */
+   * @returns the start of the match; −1: none */
   find(whole: string): number {
     // Testing alone is several times faster than locating a match, whatever the pattern.
     this.#steps += whole.length;
@@ -77,10 +69,8 @@ export class LinePattern {
     return -1;
   }
 
-  /**
-   * Finds the successive matches in a line, in the part that `find` searches.
-   * @param most maximum number of matches
-   */
+  /** Finds the successive matches in a line, in the part that `find` searches.
+   * @param most maximum number of matches */
   ranges(whole: string, most: number): LineMatch[] {
     const found: LineMatch[] = [];
     for (const match of this.#matches(whole)) if (match.end > match.start && found.push(match) === most) break;

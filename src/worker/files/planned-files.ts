@@ -24,12 +24,11 @@ export interface PlannedFile {
   readonly lfs: StoredLfsObject | null;
 }
 
-/**
- * Reads planned files window by window, in order. A window's bytes are read when its first file is
+/** Reads planned files window by window, in order. A window's bytes are read when its first file is
  * requested.
  * @param first the first window @param planNext requests the window after a path
- * @throws GitError as `planNext`, "storage-failed", "not-found" when a file's LFS object is missing
- */
+ * @throws GitError as `planNext`, "storage-failed", "not-found" when a file's LFS object is
+ * missing */
 export async function* readPlanned(
   first: FilesPlan,
   planNext: (after: string) => Promise<FilesPlan>,
@@ -62,11 +61,9 @@ export async function* readPlanned(
   }
 }
 
-/**
- * Yields a file's content piece by piece. Pieces must not be changed; each is valid only until the
+/** Yields a file's content piece by piece. Pieces must not be changed; each is valid only until the
  * next piece or file is requested.
- * @throws GitError "storage-failed", "corrupt-pack"
- */
+ * @throws GitError "storage-failed", "corrupt-pack" */
 export async function* readPieces({ blob, blobs }: PlannedFile): AsyncGenerator<Uint8Array, void, void> {
   if (blobs.isStreamed(blob)) yield* await blobs.stream(blob);
   else yield await blobs.lend(blob);

@@ -4,13 +4,11 @@ import { BlobReader, type Reading } from "./blob-reader.ts";
 import type { LocatedBlob, LocatedFile } from "../../contract/files.ts";
 import { streamPieces } from "../../base/bytes/piece-stream.ts";
 
-/**
- * Reads bytes of a file: from the materialized file if there is one, else from the blob. A large
+/** Reads bytes of a file: from the materialized file if there is one, else from the blob. A large
  * blob is inflated piece by piece from its beginning to the end of the range, since deflated bytes
  * cannot be entered in the middle. Runs in the Worker.
  * @param locate asks the object for the blob, if the materialized file is missing
- * @throws GitError "storage-failed", "unavailable", "corrupt-pack"
- */
+ * @throws GitError "storage-failed", "unavailable", "corrupt-pack" */
 export async function readFile(
   file: LocatedFile,
   range: ByteRange,
@@ -51,10 +49,8 @@ interface CutEnd {
   readonly onEnd: (takenBytes: number) => void;
 }
 
-/**
- * Cuts `length` bytes out of a stream, from `start` on. Earlier bytes are read and dropped, later
- * ones are not read. Pieces are made on demand; one is held.
- */
+/** Cuts `length` bytes out of a stream, from `start` on. Earlier bytes are read and dropped, later
+ * ones are not read. Pieces are made on demand; one is held. */
 function cutStream(
   source: ReadableStream<Uint8Array>,
   start: number,

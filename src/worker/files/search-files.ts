@@ -20,12 +20,10 @@ interface FileSearch {
   readonly limit: number;
 }
 
-/**
- * Searches the files of a commit. Runs in the Worker.
+/** Searches the files of a commit. Runs in the Worker.
  * @param planFiles asks the object where files are stored
  * @returns the result, with the commit's id in hex
- * @throws GitError as `planFiles` and `grepFiles`
- */
+ * @throws GitError as `planFiles` and `grepFiles` */
 export async function searchFiles(
   planFiles: (request: FilesPlanRequest) => Promise<FilesPlan>,
   reading: Reading,

@@ -25,10 +25,8 @@ type ArchiveFormat = keyof typeof ARCHIVE_TYPES;
 
 const FORMATS = ["tar.gz", "tar", "zip"] as const satisfies ArchiveFormat[];
 
-/**
- * Pause after a slow or empty read, doubled each time, in ms. A client that has disconnected is
- * noticed only when a byte cannot be sent to it, and for a long time there may be none to send.
- */
+/** Pause after a slow or empty read, doubled each time, in ms. A client that has disconnected is
+ * noticed only when a byte cannot be sent to it, and for a long time there may be none to send. */
 const REST_MS = 100;
 const MAX_REST_MS = 10_000;
 
@@ -48,17 +46,13 @@ interface ArchiveRequest {
 interface SentArchive {
   /** Hex. */
   readonly commit: string;
-  /**
-   * @throws GitError before the first byte, if the fault shows by then
-   */
+  /** @throws GitError before the first byte, if the fault shows by then */
   open(format: ArchiveFormat): Promise<ReadableStream<Uint8Array>>;
 }
 
-/**
- * Splits an archive's name into revision and format.
+/** Splits an archive's name into revision and format.
  * @param name byte string
- * @throws GitError "not-found" unless the name ends with a format's extension
- */
+ * @throws GitError "not-found" unless the name ends with a format's extension */
 export function splitArchiveName(name: string): { ref: string; format: ArchiveFormat } {
   const format = FORMATS.find((one) => name.endsWith(`.${one}`));
   if (format === undefined) {
@@ -67,12 +61,10 @@ export function splitArchiveName(name: string): { ref: string; format: ArchiveFo
   return { ref: name.slice(0, -format.length - 1), format };
 }
 
-/**
- * The file name under which an archive is saved, without extension: a byte string without slashes
+/** The file name under which an archive is saved, without extension: a byte string without slashes
  * and without the ref's prefix.
  * @param repository its name
- * @param ref byte string
- */
+ * @param ref byte string */
 export function nameArchive(repository: string, ref: string): string {
   return encodeText(
     `${repository.replace(/\.git$/, "")}-${decodeText(ref.replace(/^refs\/(?:heads|tags)\//, "")).replaceAll("/", "-")}`,
@@ -127,11 +119,9 @@ function makeBody(archive: Archive, format: ArchiveFormat, reader: BlobReader): 
   return streamPieces(format === "tar.gz" ? compressedPieces(tar, "gzip")[Symbol.asyncIterator]() : tar, finish);
 }
 
-/**
- * Makes a tar with the same bytes as `git archive`. Pieces have any size and must not be changed.
+/** Makes a tar with the same bytes as `git archive`. Pieces have any size and must not be changed.
  * @throws GitError as reading the files; the output is then incomplete
- * @see git-archive(1)
- */
+ * @see git-archive(1) */
 async function* tarArchive({ commit, timeSeconds, entries }: Archive): AsyncGenerator<Uint8Array, void, void> {
   let sizeBytes = 0;
   const counted = (piece: Uint8Array): Uint8Array => {

@@ -21,10 +21,8 @@ interface TextWindow {
 
 const UTF_8 = new TextDecoder("utf-8", { fatal: false, ignoreBOM: true });
 
-/**
- * Decodes a text window by window.
- * @param from number of lines before the first window
- */
+/** Decodes a text window by window.
+ * @param from number of lines before the first window */
 export function* readWindows(text: Uint8Array, from: number): Generator<TextWindow, void, void> {
   let start = skipLines(text, 0, from);
   for (let first = from; start < text.length;) {
@@ -45,20 +43,16 @@ export function skipLines(text: Uint8Array, from: number, count: number): number
   return at;
 }
 
-/**
- * Skips lines backward. @returns the offset of the line `count` lines before the one at `from`, or
- * 0
- */
+/** Skips lines backward. @returns the offset of the line `count` lines before the one at `from`, or
+ * 0 */
 export function skipLinesBack(text: Uint8Array, from: number, count: number): number {
   let at = from;
   for (let left = count; left > 0 && at > 0; left--) at = at === 1 ? 0 : text.lastIndexOf(LF, at - 2) + 1;
   return at;
 }
 
-/**
- * Decodes the beginning of the line at `at` into a string of its own: a slice of a longer string
- * would keep all of that in memory.
- */
+/** Decodes the beginning of the line at `at` into a string of its own: a slice of a longer string
+ * would keep all of that in memory. */
 export function readLine(text: Uint8Array, at: number, chars: number): string {
   const end = lineEnd(text, at);
   const bytes = text.subarray(at, text[end - 1] === LF ? end - 1 : end);

@@ -15,19 +15,15 @@ import type { Archive, ArchiveEntry } from "./archive.ts";
 /** Types and permissions of entries, as in a tar. */
 const MODE = { directory: 0o40775, link: 0o120777, executable: 0o100775, file: 0o100664 };
 
-/**
- * Entries of the ZIP's directory that are joined into one buffer: a separate buffer costs more than
- * the entry.
- */
+/** Entries of the ZIP's directory that are joined into one buffer: a separate buffer costs more
+ * than the entry. */
 const ENTRIES_PER_BLOCK = 1_000;
 
-/**
- * Makes a ZIP with the entries that `git archive` puts into one. Its comment is the commit's id.
+/** Makes a ZIP with the entries that `git archive` puts into one. Its comment is the commit's id.
  * Memory grows with the number of entries, whose directory is at the end: about 100 bytes plus the
  * path for each.
  * @throws GitError as reading the files; the output is then incomplete
- * @see git-archive(1), APPNOTE.TXT
- */
+ * @see git-archive(1), APPNOTE.TXT */
 export async function* zipArchive(archive: Archive): AsyncGenerator<Uint8Array, void, void> {
   const directory: Uint8Array[] = [];
   let open: Uint8Array[] = [];
@@ -125,20 +121,16 @@ const PIECE_BYTES = 64 * 1024;
 
 const MAKERS = { gzip: createGzip, "deflate-raw": createDeflateRaw };
 
-/**
- * Input bytes after which the output so far is flushed. A disconnected client is noticed only when
- * a write fails, and highly compressible input would produce no output for a long time.
- */
+/** Input bytes after which the output so far is flushed. A disconnected client is noticed only when
+ * a write fails, and highly compressible input would produce no output for a long time. */
 const FLUSH_BYTES = 4 * 1024 * 1024;
 
 /** Pieces read ahead: each may have a megabyte. */
 const PIECES_AHEAD = 1;
 
-/**
- * Compresses pieces on demand. CompressionStream would accept all its input and buffer the output
+/** Compresses pieces on demand. CompressionStream would accept all its input and buffer the output
  * without limit.
- * @throws any error of reading the pieces
- */
+ * @throws any error of reading the pieces */
 export function compressedPieces(
   pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   format: keyof typeof MAKERS,

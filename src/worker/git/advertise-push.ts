@@ -9,20 +9,16 @@ import { errorResponse, errorText } from "../../base/http/error-response.ts";
 import { PacketText } from "../../base/http/packet-text.ts";
 import { advertisementResponse, protocolVersion, RECEIVE_PACK, resultResponse } from "../../base/http/smart-http.ts";
 
-/**
- * Capabilities that the server offers; `readPushHead` reads the client's choice.
- * @see gitprotocol-capabilities(5)
- */
+/** Capabilities that the server offers; `readPushHead` reads the client's choice.
+ * @see gitprotocol-capabilities(5) */
 const CAPABILITIES =
   "report-status report-status-v2 delete-refs side-band-64k quiet atomic ofs-delta push-options " +
   `object-format=${OBJECT_FORMAT} agent=${AGENT}`;
 
-/**
- * Answers `GET …/info/refs?service=git-receive-pack`. This service has no version 2.
+/** Answers `GET …/info/refs?service=git-receive-pack`. This service has no version 2.
  * @param createsOnPush whether a missing repository is advertised as an empty one
  * @throws GitError "not-found" if it is missing and `createsOnPush` is false
- * @see gitprotocol-http(5)
- */
+ * @see gitprotocol-http(5) */
 export async function advertiseReceivePack(
   request: Request,
   { source }: { readonly source: Pick<FetchSource, "refs"> },
@@ -46,11 +42,9 @@ export function noCreation(): GitError {
   return new GitError("not-found", { subject: "repository", reason });
 }
 
-/**
- * Answers a push whose repository object ended before it could report. If the storage was full as
+/** Answers a push whose repository object ended before it could report. If the storage was full as
  * the object was about to commit, the error band says so: git shows that band, and every git
- * requests it.
- */
+ * requests it. */
 export function pushErrorResponse(error: unknown): Response {
   if (whenFull(error) === null) return errorResponse(error);
   const lines = encodeSideBand(ERROR_BAND, fromByteString(encodeText(`${errorText(error)}\n`)));

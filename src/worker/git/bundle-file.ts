@@ -5,18 +5,14 @@ import type { ChunkStore } from "../../base/chunks/chunk-store.ts";
 import { textResponse, errorResponse } from "../../base/http/error-response.ts";
 import { type FetchContext, unknownRepositoryResponse } from "./fetch-context.ts";
 
-/**
- * A bundle's file name in its URL. A name always means the same bytes, so caches may keep them
- * forever.
- */
+/** A bundle's file name in its URL. A name always means the same bytes, so caches may keep them
+ * forever. */
 export function bundleName({ token, checksum }: StoredBundle): string {
   return `${token}-${toHex(checksum)}.bundle`;
 }
 
-/**
- * Answers `GET …/bundles/<name>` for an authorised caller.
- * @param visibility whether shared caches may keep the response, or only the caller's
- */
+/** Answers `GET …/bundles/<name>` for an authorised caller.
+ * @param visibility whether shared caches may keep the response, or only the caller's */
 export async function serveBundle(
   request: Request,
   name: string,

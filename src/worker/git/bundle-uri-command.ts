@@ -5,10 +5,8 @@ import { type FetchContext, refusalResponse, unknownRepositoryResponse } from ".
 import { PacketText } from "../../base/http/packet-text.ts";
 import { resultResponse } from "../../base/http/smart-http.ts";
 
-/**
- * Serves the command `bundle-uri`: lists the URLs of bundles.
- * @see gitprotocol-v2(5)
- */
+/** Serves the command `bundle-uri`: lists the URLs of bundles.
+ * @see gitprotocol-v2(5) */
 export async function handleBundleUri(readArguments: ReadArguments, { source }: FetchContext): Promise<Response> {
   const refusal = await readArguments((line) => `bundle-uri: unexpected argument: '${line}'`);
   if (refusal !== null) return refusalResponse(refusal);

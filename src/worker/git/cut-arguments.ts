@@ -6,12 +6,10 @@ import { type Deepen, type FetchRequest, INFINITE_DEPTH } from "../../contract/f
 import { OidList } from "./fetch-arguments.ts";
 import type { Refusal } from "./request-lines.ts";
 
-/**
- * The lines of a fetch about the client's shallow boundary, the wanted depth and the object filter.
- * They are the same in all protocol versions.
+/** The lines of a fetch about the client's shallow boundary, the wanted depth and the object
+ * filter. They are the same in all protocol versions.
  * @see gitprotocol-pack(5) "Packfile Negotiation", gitprotocol-v2(5) "fetch", git's upload-pack.c:
- *   process_deepen() and the functions beside it
- */
+ * process_deepen() and the functions beside it */
 export class CutArguments {
   readonly #shallows: OidList;
   readonly #maxNots: number;
@@ -25,10 +23,8 @@ export class CutArguments {
     this.#maxNots = maxDeepenNots;
   }
 
-  /**
-   * Accepts a line.
-   * @returns undefined when it is none of these lines
-   */
+  /** Accepts a line.
+   * @returns undefined when it is none of these lines */
   accept(line: string): Refusal | undefined {
     const [, keyword, value = ""] = /^(shallow|deepen|deepen-since|deepen-not|filter) (.*)$/s.exec(line) ?? [];
     switch (keyword) {
@@ -53,11 +49,9 @@ export class CutArguments {
     }
   }
 
-  /**
-   * Builds the request from the lines.
+  /** Builds the request from the lines.
    * @param relative whether the depth counts from the client's shallow boundary: an argument in
-   *   protocol v2, a capability in earlier versions
-   */
+   * protocol v2, a capability in earlier versions */
   toRequest(relative: boolean): Pick<FetchRequest, "shallows" | "deepen" | "filter"> {
     return { shallows: this.#shallows.toBytes(), deepen: this.#deepen(relative), filter: this.#filter };
   }
@@ -85,10 +79,8 @@ export class CutArguments {
   }
 }
 
-/**
- * Parses a decimal number. Git also accepts octal and hexadecimal, which no client sends.
- * @returns null unless it is from 0 to `max`
- */
+/** Parses a decimal number. Git also accepts octal and hexadecimal, which no client sends.
+ * @returns null unless it is from 0 to `max` */
 function parseCount(text: string, max: number): number | null {
   return /^(?:0|[1-9][0-9]{0,15})$/.test(text) && Number(text) <= max ? Number(text) : null;
 }

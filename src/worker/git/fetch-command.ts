@@ -68,11 +68,9 @@ const FLAGS = [
   "sideband-all",
 ] as const;
 
-/**
- * Serves the command `fetch`: acknowledgments during negotiation, then the sections before the
+/** Serves the command `fetch`: acknowledgments during negotiation, then the sections before the
  * pack, and the pack.
- * @see gitprotocol-v2(5)
- */
+ * @see gitprotocol-v2(5) */
 export async function handleFetch(readArguments: ReadArguments, context: FetchContext): Promise<Response> {
   const args = new FetchArguments(context.limits);
   const refusal = await readArguments((line) => args.accept(line));

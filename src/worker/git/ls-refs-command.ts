@@ -7,10 +7,8 @@ import { PacketText } from "../../base/http/packet-text.ts";
 import type { Refusal } from "./request-lines.ts";
 import { resultResponse } from "../../base/http/smart-http.ts";
 
-/**
- * Byte limit for all `ref-prefix` arguments. They are only a hint: beyond the limit all are
- * ignored, as when there are too many.
- */
+/** Byte limit for all `ref-prefix` arguments. They are only a hint: beyond the limit all are
+ * ignored, as when there are too many. */
 const MAX_PREFIX_BYTES = 4 * 1024 * 1024;
 
 /** The arguments of `ls-refs`. @see gitprotocol-v2(5) */

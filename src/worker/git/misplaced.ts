@@ -1,11 +1,9 @@
 /** The paths that git requests below a repository's URL. */
 const REQUESTED = /^(?<repository>\/.*?)\/(?:info\/(?:refs|lfs\/.*)|git-upload-pack|git-receive-pack)$/;
 
-/**
- * Explains why the URL of a Git request is not that of a repository.
+/** Explains why the URL of a Git request is not that of a repository.
  * @param path of the request
- * @returns null when it is not a Git request
- */
+ * @returns null when it is not a Git request */
 export function explainPath(path: string): string | null {
   const repository = REQUESTED.exec(path)?.groups!["repository"];
   if (repository === undefined) return null;

@@ -19,31 +19,25 @@ import {
 } from "./pack-response.ts";
 import { resultResponse } from "../../base/http/smart-http.ts";
 
-/**
- * Maximum number of responses that an isolate stores at once: each takes the memory of one
- * multipart part.
- */
+/** Maximum number of responses that an isolate stores at once: each takes the memory of one
+ * multipart part. */
 const STORING = new Semaphore(2, 60_000);
 
 /** Delay before a response is stored, so that the requesting client gets its first bytes sooner. */
 const STORE_AFTER_MS = 50;
 
-/**
- * Entry bytes, by `responseKey`, of packs made here with undeltified objects, whose size the plan
+/** Entry bytes, by `responseKey`, of packs made here with undeltified objects, whose size the plan
  * does not know. With a known length an R2 object is stored in one write, otherwise in one write
- * per part. The oldest entry is dropped first.
- */
+ * per part. The oldest entry is dropped first. */
 const entriesBytesMade = new Map<string, number>();
 const MAX_MADE = 512;
 
 /** The header that carries a response's `CacheStatus`. */
 const CACHE_HEADER = "Holdfast-Cache";
 
-/**
- * Answers a fetch whose pack is due. No response waits for another to be stored. Data for this
+/** Answers a fetch whose pack is due. No response waits for another to be stored. Data for this
  * client alone follows the preamble and is never stored.
- * @param preamble packets before the pack
- */
+ * @param preamble packets before the pack */
 export async function deliverPack(
   pack: PackDelivery,
   preamble: Uint8Array,
@@ -116,12 +110,10 @@ async function openStored(
   return body;
 }
 
-/**
- * Joins the beginning of a response, which is ready, with the rest: the body starts at once and
+/** Joins the beginning of a response, which is ready, with the rest: the body starts at once and
  * continues when the rest is there.
  * @param open returns the rest, from a given byte of the stored response
- * @returns a stream through which no code runs per piece
- */
+ * @returns a stream through which no code runs per piece */
 function joinBody(
   { begun: beginning, fromByte }: { readonly begun: Uint8Array; readonly fromByte: number },
   framing: PackFraming,
@@ -170,10 +162,8 @@ async function write(writable: WritableStream<Uint8Array>, bytes: Uint8Array): P
   writer.releaseLock();
 }
 
-/**
- * Makes a response and stores it. If storing fails, the log and the repository are told, and the
- * response is still served.
- */
+/** Makes a response and stores it. If storing fails, the log and the repository are told, and the
+ * response is still served. */
 async function storeResponse(
   { objectKey, plan, responseKey }: PackDelivery & { readonly kind: "store" },
   preamble: Uint8Array,

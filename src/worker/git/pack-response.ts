@@ -22,10 +22,8 @@ export interface PackMaker {
   readonly codec: DeltaCodec;
   /** Whether the pack is kept and served to other requests. @see streamPack */
   readonly isKept?: boolean;
-  /**
-   * Records a pack that was sent or broken off.
-   * @param cache source of its bytes, see `deliverPack`
-   */
+  /** Records a pack that was sent or broken off.
+   * @param cache source of its bytes, see `deliverPack` */
   observe(sent: SentPack, cache: CacheStatus): void;
 }
 
@@ -41,11 +39,9 @@ export interface PackFraming {
   readonly progress: boolean;
 }
 
-/**
- * The response from the pack on, made as the client reads it. A failure is reported on band 3 and
+/** The response from the pack on, made as the client reads it. A failure is reported on band 3 and
  * then ends the body with an error, never with a truncated pack.
- * @param preamble packets before the pack
- */
+ * @param preamble packets before the pack */
 export function packBody(
   preamble: Uint8Array,
   plan: PackPlan,

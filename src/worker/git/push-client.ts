@@ -5,14 +5,12 @@ import { ALLOW_MISSING_LFS, type RefCommand } from "../../contract/push.ts";
 import { PacketText } from "../../base/http/packet-text.ts";
 import { PUSH_OUTCOME_TYPE } from "../../contract/push-outcome.ts";
 
-/**
- * Builds the request of an atomic push, which may lack the LFS objects of its pointer files, and
+/** Builds the request of an atomic push, which may lack the LFS objects of its pointer files, and
  * whose response `readOutcome` reads.
  * @param url of the repository
  * @param commands at least one
  * @param pack read as the push consumes it
- * @see gitprotocol-pack(5) "Reference Update Request and Packfile Transfer"
- */
+ * @see gitprotocol-pack(5) "Reference Update Request and Packfile Transfer" */
 export function newPushRequest(
   url: string,
   commands: readonly RefCommand[],

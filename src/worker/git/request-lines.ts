@@ -8,16 +8,13 @@ import { TimeSlice } from "../../base/pacing/time-slice.ts";
 /** Reason for refusing a well-framed request, for the ERR packet (byte string); null: accepted. */
 export type Refusal = string | null;
 
-/**
- * End of a sequence of lines: a flush or delimiter packet, the end of the request, or a refusal.
- */
+/** End of a sequence of lines: a flush or delimiter packet, the end of the request, or a
+ * refusal. */
 type LinesEnd = "flush" | "delim" | "end" | { readonly refusal: string };
 
-/**
- * Passes lines to `accept`, as byte strings without their LF, up to the first packet that is not a
+/** Passes lines to `accept`, as byte strings without their LF, up to the first packet that is not a
  * line, or the first refusal.
- * @throws GitError "bad-request" when the request is badly framed
- */
+ * @throws GitError "bad-request" when the request is badly framed */
 export async function readLines(reader: ByteReader, accept: (line: string) => Refusal): Promise<LinesEnd> {
   const slice = new TimeSlice();
   for (let lines = 1; ; lines++) {
@@ -37,10 +34,8 @@ export function badFraming(reason: string): GitError {
   return new GitError("bad-request", { reason });
 }
 
-/**
- * Writes the client's new shallow boundary, in the lines of all protocol versions.
- * @see gitprotocol-pack(5) "shallow-update", gitprotocol-v2(5) "shallow-info"
- */
+/** Writes the client's new shallow boundary, in the lines of all protocol versions.
+ * @see gitprotocol-pack(5) "shallow-update", gitprotocol-v2(5) "shallow-info" */
 export function writeShallowLines(packets: PacketText, { shallow, unshallow }: ShallowUpdate): void {
   for (let at = 0; at < shallow.length; at += OID_BYTES) packets.bare(`shallow ${toHex(shallow, at)}`);
   for (let at = 0; at < unshallow.length; at += OID_BYTES) packets.bare(`unshallow ${toHex(unshallow, at)}`);

@@ -39,10 +39,8 @@ export function advertiseV0({ head, names, oids, peeled }: RefList, version: 0 |
   return packets.flush().toBytes();
 }
 
-/**
- * The lines that a client of protocol 0 or 1 sends before its haves: its wants, the first with its
- * capabilities, then shallow, depth and filter lines.
- */
+/** The lines that a client of protocol 0 or 1 sends before its haves: its wants, the first with its
+ * capabilities, then shallow, depth and filter lines. */
 class Needs {
   readonly wants: OidList;
   readonly cut: CutArguments;
@@ -183,10 +181,8 @@ function bandDataBytes(needs: Needs): number | null {
   return needs.has("side-band") ? SIDE_BAND_DATA_BYTES : null;
 }
 
-/**
- * Writes the lines that answer a round, in the client's dialect.
- * @see git's upload-pack.c: get_common_commits()
- */
+/** Writes the lines that answer a round, in the client's dialect.
+ * @see git's upload-pack.c: get_common_commits() */
 function acknowledge(
   packets: PacketText,
   needs: Needs,

@@ -61,10 +61,8 @@ export async function serveV2(reader: ByteReader, context: FetchContext): Promis
   }, context);
 }
 
-/**
- * The part of a request before the delimiter: the command and the client's capabilities, in any
- * order.
- */
+/** The part of a request before the delimiter: the command and the client's capabilities, in any
+ * order. */
 class RequestHead {
   command: Command | null = null;
 

@@ -15,10 +15,8 @@ import type { Ambiguities } from "../../contract/calls.ts";
 import { openListener, openOwner, openOwnerListener } from "./listener.ts";
 import { newRepositoryRegistry } from "./repository-registry.ts";
 
-/**
- * Implements the services of the API and of the pages for one request on this platform.
- * @param codec of the isolate
- */
+/** Implements the services of the API and of the pages for one request on this platform.
+ * @param codec of the isolate */
 function newDeployment(request: HostRequest, codec: Deployment["reading"]["codec"]): Deployment {
   const { env } = request;
   const findCaller = async (): Promise<Caller> => (await request.asker()).caller;
@@ -46,10 +44,8 @@ function newDeployment(request: HostRequest, codec: Deployment["reading"]["codec
   };
 }
 
-/**
- * Implements the REST API's services for one request on this platform.
- * @param codec of the isolate
- */
+/** Implements the REST API's services for one request on this platform.
+ * @param codec of the isolate */
 export function newRestHost(request: HostRequest, codec: RestHost["reading"]["codec"]): RestHost {
   return {
     ...newDeployment(request, codec),
@@ -61,11 +57,9 @@ export function newRestHost(request: HostRequest, codec: RestHost["reading"]["co
   };
 }
 
-/**
- * Implements the services of the pages for one request on this platform. From here on, the caller
+/** Implements the services of the pages for one request on this platform. From here on, the caller
  * is the one of the browser's session.
- * @param codec of the isolate
- */
+ * @param codec of the isolate */
 export function newWebHost(request: HostRequest, codec: WebHost["reading"]["codec"]): WebHost {
   const { env, request: received } = request;
   request.identifyBy(identifyVisitor);

@@ -50,10 +50,8 @@ export function repositoryObject(env: Env, id: string): Remote<RepositoryRpc> {
   return env.REPOSITORY.getByName(id) as unknown as Remote<RepositoryRpc>;
 }
 
-/**
- * A named repository during one request. Its object is reached only through here: the caller's
- * right is checked first.
- */
+/** A named repository during one request. Its object is reached only through here: the caller's
+ * right is checked first. */
 export class NamedRepository {
   readonly #env: Env;
   readonly #name: RepositoryName;
@@ -84,10 +82,8 @@ export class NamedRepository {
     return this.#met?.id ?? this.#admitted?.id ?? null;
   }
 
-  /**
-   * The repository's current place if the request used a former name; else null.
-   * @param requestUrl URL of any request to the deployment
-   */
+  /** The repository's current place if the request used a former name; else null.
+   * @param requestUrl URL of any request to the deployment */
   movedTo(requestUrl: string): NewPlace | null {
     return this.#met === null ? null : newPlace(this.#met, requestUrl);
   }
@@ -139,11 +135,9 @@ export class NamedRepository {
     return answer;
   }
 
-  /**
-   * Throws if an object that says it is no repository has lost its database, instead of having been
-   * deleted.
-   * @throws GitError "damaged-data"
-   */
+  /** Throws if an object that says it is no repository has lost its database, instead of having
+   * been deleted.
+   * @throws GitError "damaged-data" */
   async #checkLost(route: KnownRoute): Promise<void> {
     if (route.isLive && (await this.#open(route.id).isBlank()))
       await watchingDamage(route.id, () => this.#tellLost(route));
@@ -162,11 +156,9 @@ export class NamedRepository {
     if (this.#met !== null) await call(this.#open(this.#met.id));
   }
 
-  /**
-   * Opens a WebSocket to the repository's object, which sends a message after each event.
+  /** Opens a WebSocket to the repository's object, which sends a message after each event.
    * @returns null: no repository has the name
-   * @throws GitError "unavailable" when there are too many listeners, and as `authorise`
-   */
+   * @throws GitError "unavailable" when there are too many listeners, and as `authorise` */
   async listen(): Promise<WebSocket | null> {
     const response = await this.ask(
       (repository) => repository.fetch(new Request(LISTEN_REQUEST.url, { headers: LISTEN_REQUEST.headers })),
@@ -177,12 +169,10 @@ export class NamedRepository {
     throw new GitError("unavailable", { what: "event stream", reason: "too many listen to this repository" });
   }
 
-  /**
-   * Forwards a push.
+  /** Forwards a push.
    * @param creates whether an unknown name is reserved for a new repository
    * @throws GitError "unavailable" while the repository is being deleted, "not-found" if it is
-   *   missing and must not be created, and as `authorise`
-   */
+   * missing and must not be created, and as `authorise` */
   async push(request: Request, creates: boolean): Promise<Response> {
     const { url, headers } = request;
     let unread = request;
@@ -223,12 +213,10 @@ export class NamedRepository {
     }, noteAmbiguities);
   }
 
-  /**
-   * Creates the repository, empty.
+  /** Creates the repository, empty.
    * @returns why it was refused; null: it was created
    * @throws GitError
-   * @see authorise
-   */
+   * @see authorise */
   async create(details: RepositoryDetails, defaultBranch: string): Promise<NameRefusal | null> {
     authorise(this.#asker.caller, this.#needed, everythingOf(this.#name.owner));
     const reserved = await registryOf(this.#env).create(this.#name, details);
@@ -238,13 +226,11 @@ export class NamedRepository {
     return isCreated ? null : { kind: "taken", by: this.#name };
   }
 
-  /**
-   * Creates the repository as a fork of another one, which the caller may read.
+  /** Creates the repository as a fork of another one, which the caller may read.
    * @returns why it was refused; null: it was created
    * @throws GitError also "not-found" when the parent or a branch is missing, "unavailable"
    * @see authorise
-   * @see ForkRequest
-   */
+   * @see ForkRequest */
   async fork(details: RepositoryDetails, request: Omit<ForkRequest, "who">): Promise<NameRefusal | null> {
     authorise(this.#asker.caller, this.#needed, everythingOf(this.#name.owner));
     const reserved = await registryOf(this.#env).create(this.#name, details);
@@ -298,10 +284,8 @@ export class NamedRepository {
     return { ...this.#asker, knownMs, right: rightOf(this.#asker.caller, route)!, quota: route.quota };
   }
 
-  /**
-   * @param route null: the name is unknown, which only callers with the right to read everything of
-   *   its owner may learn
-   */
+  /** @param route null: the name is unknown, which only callers with the right to read everything
+   * of its owner may learn */
   #authorise(route: RepositoryRoute | null): void {
     authorise(this.#asker.caller, this.#needed, route ?? everythingOf(this.#name.owner));
   }

@@ -13,9 +13,8 @@ interface Health {
   /** Null: it works; else the reason why not. */
   readonly registry: string | null;
   readonly bucket: string | null;
-  /**
-   * The same for the databases of repositories, as far as requests to this isolate have met damage.
-   */
+  /** The same for the databases of repositories, as far as requests to this isolate have met
+   * damage. */
   readonly repositories: string | null;
 }
 

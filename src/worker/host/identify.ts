@@ -26,11 +26,9 @@ const WINDOW_MS = 60_000;
 /** Maximum number of addresses, some 100 bytes each. */
 const MAX_ADDRESSES = 10_000;
 
-/**
- * Counts invalid tokens by client address, in one isolate. A valid token is never counted or
+/** Counts invalid tokens by client address, in one isolate. A valid token is never counted or
  * delayed, whatever its address: the token is checked first, and only senders of invalid tokens
- * must wait.
- */
+ * must wait. */
 class FailedLogins {
   readonly #windows = new ExpiringMap<{ count: number; readonly endMs: number }>(MAX_ADDRESSES);
 
@@ -61,11 +59,9 @@ export async function identify(request: Request, env: Env): Promise<Caller> {
   return checkSecret(request, env, readSecret(header));
 }
 
-/**
- * Finds the caller whose secret a request carries.
+/** Finds the caller whose secret a request carries.
  * @param secret null: the header is not readable as a secret
- * @throws GitError "unauthenticated", "rate-limited" as `identify`
- */
+ * @throws GitError "unauthenticated", "rate-limited" as `identify` */
 export async function checkSecret(
   request: Request,
   env: Env,
@@ -84,11 +80,9 @@ export function forgetToken(id: string): void {
   remembered.deleteWhere(({ token }) => token.id === id);
 }
 
-/**
- * Extracts the secret of a header; null: there is none. In Basic authentication it is the password;
- * the user name is ignored.
- * @see RFC 7617, RFC 6750
- */
+/** Extracts the secret of a header; null: there is none. In Basic authentication it is the
+ * password; the user name is ignored.
+ * @see RFC 7617, RFC 6750 */
 function readSecret(header: string): string | null {
   if (header.length > MAX_HEADER) return null;
   const [, scheme, credentials] = /^(\w+) +([^ ]+) *$/.exec(header) ?? [];

@@ -12,10 +12,8 @@ export function countDamaged(): number {
   return damaged.size;
 }
 
-/**
- * Runs a call to a repository's object, and remembers whether its database is damaged.
- * @param id of the repository
- */
+/** Runs a call to a repository's object, and remembers whether its database is damaged.
+ * @param id of the repository */
 export async function watchingDamage<T>(id: string, ask: () => Promise<T>): Promise<T> {
   try {
     const answer = await ask();

@@ -30,10 +30,8 @@ export function forgetRoute(name: RepositoryName): void {
   remembered.delete(foldRepositoryName(name));
 }
 
-/**
- * Drops the cached routes to an owner's repositories or to one repository, under all names, after a
- * change of their quota.
- */
+/** Drops the cached routes to an owner's repositories or to one repository, under all names, after
+ * a change of their quota. */
 export function forgetRoutesTo(holder: QuotaHolder): void {
   remembered.deleteWhere(({ id, owner }) =>
     "owner" in holder ? owner.toLowerCase() === holder.owner.toLowerCase() : id === holder.repositoryId,

@@ -51,19 +51,15 @@ export async function serveLfsRequest(host: HostRequest, owner: string, reposito
   }
 }
 
-/**
- * The largest part that fits into a request's body, in whole MiB as bytes; 0: even the smallest
- * allowed part does not fit.
- */
+/** The largest part that fits into a request's body, in whole MiB as bytes; 0: even the smallest
+ * allowed part does not fit. */
 function largestPart(bodyBytes: number): number {
   const partBytes = bodyBytes - (bodyBytes % MIB);
   return partBytes < MIN_LFS_PART_BYTES ? 0 : partBytes;
 }
 
-/**
- * The largest body of a request, in bytes.
- * @throws RangeError when `MAX_BODY_BYTES` is not a number
- */
+/** The largest body of a request, in bytes.
+ * @throws RangeError when `MAX_BODY_BYTES` is not a number */
 function maxBodyBytes(env: Env): number {
   const bodyBytes = Number(env.MAX_BODY_BYTES || Number.MAX_SAFE_INTEGER);
   if (!(Number.isSafeInteger(bodyBytes) && bodyBytes > 0))
@@ -73,10 +69,8 @@ function maxBodyBytes(env: Env): number {
 
 const SETTINGS = ["S3_ENDPOINT", "S3_BUCKET", "S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY"] as const;
 
-/**
- * Signs requests to the bucket's S3 API; null: the deployment has no key for it.
- * @throws RangeError when only some of the settings are there, or the endpoint is not a URL
- */
+/** Signs requests to the bucket's S3 API; null: the deployment has no key for it.
+ * @throws RangeError when only some of the settings are there, or the endpoint is not a URL */
 function newSignedRequests(env: Env): SignedRequests | null {
   const [endpoint = "", bucket = "", accessKeyId = "", secretAccessKey = ""] = SETTINGS.map((name) => env[name]);
   const missing = SETTINGS.filter((name) => (env[name] ?? "") === "");

@@ -51,10 +51,8 @@ class SocketListener<Page extends EventPage> implements EventSource<Page> {
     return this.#read(query);
   }
 
-  /**
-   * Marks the listener as asleep. Must precede each read, so that events during the read wake it
-   * again.
-   */
+  /** Marks the listener as asleep. Must precede each read, so that events during the read wake it
+   * again. */
   protected rest(): void {
     this.#isAwake = false;
   }
@@ -88,10 +86,8 @@ class RepositoryListener extends SocketListener<EventPage> implements Listener {
   }
 }
 
-/**
- * Opens an owner for a request whose caller has the needed right for everything of the owner.
- * @throws GitError "invalid", and as `Deployment.demand`
- */
+/** Opens an owner for a request whose caller has the needed right for everything of the owner.
+ * @throws GitError "invalid", and as `Deployment.demand` */
 export async function openOwner(request: HostRequest, owner: string, needed: Right): Promise<OwnerClient> {
   if (!isOwnerName(owner)) throw new GitError("invalid", { what: "owner", field: "owner", actual: owner });
   const right = await demandRight(request, needed, owner);
@@ -99,10 +95,8 @@ export async function openOwner(request: HostRequest, owner: string, needed: Rig
   return newClient<OwnerClient>((name, argument) => stub.call(name, argument, right));
 }
 
-/**
- * Listens to an owner for a request whose caller may read everything of the owner.
- * @throws GitError "unavailable" when there are too many listeners, and as `openOwner`
- */
+/** Listens to an owner for a request whose caller may read everything of the owner.
+ * @throws GitError "unavailable" when there are too many listeners, and as `openOwner` */
 export async function openOwnerListener(request: HostRequest, owner: string): Promise<OwnerListener> {
   await openOwner(request, owner, "read");
   const { url, headers } = LISTEN_REQUEST;

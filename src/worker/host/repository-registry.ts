@@ -7,10 +7,8 @@ import { forgetRoute } from "./known-routes.ts";
 import type { Env } from "../../contract/env.ts";
 import type { HostRequest } from "./host-request.ts";
 
-/**
- * Lists, creates, changes and deletes repositories for a request.
- * @param demand @see Deployment.demand
- */
+/** Lists, creates, changes and deletes repositories for a request.
+ * @param demand @see Deployment.demand */
 export function newRepositoryRegistry(
   request: HostRequest,
   findCaller: () => Promise<Caller>,
@@ -100,10 +98,8 @@ function showTo(caller: Caller, entry: RepositoryEntry): RepositoryEntry {
   return entry.parent === null || may(caller, "read", entry.parent) ? entry : { ...entry, parent: null };
 }
 
-/**
- * Refuses to publish a fork of a private repository without the right to publish the parent.
- * @throws GitError "forbidden"
- */
+/** Refuses to publish a fork of a private repository without the right to publish the parent.
+ * @throws GitError "forbidden" */
 function checkPublication(caller: Caller, fork: RepositoryEntry | null): void {
   const parent = fork?.parent ?? null;
   if (parent === null || parent.visibility === "public" || may(caller, "admin", parent)) return;

@@ -37,11 +37,9 @@ interface Remembered {
 /** Sessions by their hashes: those that this isolate has seen. */
 const remembered = new ExpiringMap<Remembered>(MAX_REMEMBERED);
 
-/**
- * Identifies the caller of a page: by the header Authorization, which programs send, if there is
+/** Identifies the caller of a page: by the header Authorization, which programs send, if there is
  * one, else by the session. A session that has ended counts as none.
- * @throws GitError as `identify`
- */
+ * @throws GitError as `identify` */
 export async function identifyVisitor(request: Request, env: Env): Promise<Caller> {
   const secret = readCookie(request);
   if (env.ACCESS === "open" || secret === null || request.headers.has("Authorization")) return identify(request, env);
@@ -63,12 +61,10 @@ export async function identifyVisitor(request: Request, env: Env): Promise<Calle
   return { kind: isSame ? "operator" : "anonymous" };
 }
 
-/**
- * Signs a browser in, and ends its previous session.
+/** Signs a browser in, and ends its previous session.
  * @param token text of a token
  * @returns a `Set-Cookie`
- * @throws GitError "unauthenticated", "rate-limited" as `identify`
- */
+ * @throws GitError "unauthenticated", "rate-limited" as `identify` */
 export async function signIn(request: Request, env: Env, token: string): Promise<string> {
   const caller = await checkSecret(request, env, token);
   await endSession(request, env);
@@ -132,11 +128,9 @@ function hashSecret(secret: string): string {
   return createHash("sha256").update(secret).digest("hex");
 }
 
-/**
- * Derives a check value that ties a session to the admin token that signed in: the session ends
+/** Derives a check value that ties a session to the admin token that signed in: the session ends
  * when the token is replaced. It is keyed with the session's secret, so that nobody can try out
- * tokens on the stored value alone.
- */
+ * tokens on the stored value alone. */
 function prove(secret: string, adminToken: string): string {
   return createHmac("sha256", secret).update(adminToken).digest("hex");
 }

@@ -1,7 +1,5 @@
-/**
- * Durations of a request's phases, in ms. On the deployed platform the clock advances only while
- * waiting.
- */
+/** Durations of a request's phases, in ms. On the deployed platform the clock advances only while
+ * waiting. */
 export class Timings {
   readonly #startMs = Date.now();
   readonly #phases = new Map<string, number>();

@@ -22,20 +22,16 @@ import { printEvent } from "../../contract/event-log.ts";
 import { forgetToken } from "./identify.ts";
 import { forgetSessionsOf } from "./sessions.ts";
 
-/**
- * Creates, shows and revokes tokens for one request, within its caller's rights.
+/** Creates, shows and revokes tokens for one request, within its caller's rights.
  * @param demand
- * @see Deployment.demand
- */
+ * @see Deployment.demand */
 export function newTokenService(env: Env, caller: () => Promise<Caller>, demand: Deployment["demand"]): TokenService {
   const registry = registryOf(env);
 
   const demandScope = (place: Place) => findScope(env, place, caller, "admin", demand);
 
-  /**
-   * Finds a token for its own bearer, or for an admin of its scope. Others do not learn that it
-   * exists.
-   */
+  /** Finds a token for its own bearer, or for an admin of its scope. Others do not learn that it
+   * exists. */
   const demandToken = async (id: string): Promise<Token> => {
     const asking = await caller();
     const own = asking.kind === "token" ? asking.token : null;
@@ -72,9 +68,8 @@ export function newTokenService(env: Env, caller: () => Promise<Caller>, demand:
   };
 }
 
-/**
- * Records the change of a token in the log of its repository. The change stands even if that fails.
- */
+/** Records the change of a token in the log of its repository. The change stands even if that
+ * fails. */
 async function noteToken(env: Env, caller: Caller, action: TokenEvent["action"], token: Token): Promise<void> {
   const { id, name, right, scope } = token;
   if ("owner" in scope) return;
@@ -111,12 +106,10 @@ export async function demandRight(request: HostRequest, needed: Right, owner: st
   return right!;
 }
 
-/**
- * Finds the scope of a place, if the caller has the needed right there.
+/** Finds the scope of a place, if the caller has the needed right there.
  * @param demand
  * @see Deployment.demand
- * @throws GitError "invalid", "not-found", and as `authorise`
- */
+ * @throws GitError "invalid", "not-found", and as `authorise` */
 async function findScope(
   env: Env,
   { owner, repository }: Place,
@@ -136,11 +129,9 @@ async function findScope(
   return { repositoryId: entry.id };
 }
 
-/**
- * Shows and sets quotas for one request, within its caller's rights.
+/** Shows and sets quotas for one request, within its caller's rights.
  * @param demand
- * @see Deployment.demand
- */
+ * @see Deployment.demand */
 export function newQuotaService(env: Env, caller: () => Promise<Caller>, demand: Deployment["demand"]): QuotaService {
   const registry = registryOf(env);
   const find = (place: Place, needed: Right) => findScope(env, place, caller, needed, demand);

@@ -10,11 +10,9 @@ export function welcome(): Response {
   return textResponse(200, "Holdfast: a Git host. Push to it: git push <this URL>/<owner>/<repository>.git main", VARY);
 }
 
-/**
- * Explains how to clone a repository.
+/** Explains how to clone a repository.
  * @param find returns the current spelling of the name, if the caller may read the repository;
- *   null: unknown. Throws as `HostRequest.open`
- */
+ * null: unknown. Throws as `HostRequest.open` */
 export async function explainRepository(
   { req }: Context,
   find: (name: RepositoryName) => Promise<RepositoryName | null>,
@@ -41,11 +39,9 @@ const OWN_SITES: ReadonlySet<string> = new Set(["none", "same-origin"]);
 // of its own that resolves here (DNS rebinding). Recognising browsers is enough: they cannot forge
 // the Host header, nor hide a page's origin.
 
-/**
- * Says why a request is refused under open access; null: it is allowed. A request without Origin
+/** Says why a request is refused under open access; null: it is allowed. A request without Origin
  * and fetch metadata comes from git, curl and the like, or from an old browser, which omits them
- * only where its page cannot read the answer and the request changes nothing.
- */
+ * only where its page cannot read the answer and the request changes nothing. */
 export function refuseForeign({ url, headers }: Request): GitError | null {
   const { host, hostname, origin } = new URL(url);
   if (!isLoopback(hostname)) {
@@ -60,9 +56,7 @@ export function refuseForeign({ url, headers }: Request): GitError | null {
   return new GitError("forbidden", { what: `a request from the page ${page ?? `of another site`}`, reason });
 }
 
-/**
- * @param hostname as URL parses it: lower case, addresses in full
- */
+/** @param hostname as URL parses it: lower case, addresses in full */
 function isLoopback(hostname: string): boolean {
   return /^(?:(?:.+\.)?localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
 }

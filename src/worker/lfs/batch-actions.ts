@@ -3,10 +3,8 @@ import type { LfsBatch, LfsBatchAnswer, LfsObject, StoredLfsObject } from "../..
 import type { LfsContext } from "./lfs-request.ts";
 import { largestBasicBytes } from "./size-limits.ts";
 
-/**
- * Downloads of fewer bytes go through the Worker: a signature takes a third of a millisecond, and a
- * batch may have a thousand downloads.
- */
+/** Downloads of fewer bytes go through the Worker: a signature takes a third of a millisecond, and
+ * a batch may have a thousand downloads. */
 const SIGNED_FROM_BYTES = 1024 * 1024;
 
 /** A request that the client is to send for an object. */
@@ -20,12 +18,10 @@ interface LfsAction {
 /** All requests that the client is to send for one object. `verify` follows `upload`. */
 export type LfsActions = Partial<Readonly<Record<"upload" | "verify" | "download", LfsAction>>>;
 
-/**
- * Chooses the requests that the client sends for the objects of a batch. If requests to the bucket
+/** Chooses the requests that the client sends for the objects of a batch. If requests to the bucket
  * can be signed, the client reads large objects from there, and sends there those that are too
  * large for a request to the Worker. Objects too large for any single request are sent in parts.
- * @returns by id; without objects that need no request, and objects that cannot be read
- */
+ * @returns by id; without objects that need no request, and objects that cannot be read */
 export async function batchActions(
   context: LfsContext,
   operation: LfsBatch["operation"],

@@ -21,29 +21,23 @@ const Batch = z.object({
   hash_algo: z.string().nullish(),
 });
 
-/**
- * The transfer that sends objects in parts if they are too large for one request. A transfer
+/** The transfer that sends objects in parts if they are too large for one request. A transfer
  * applies to a whole batch: the client sends the smaller objects in one request each, as in the
- * transfer `basic`.
- */
+ * transfer `basic`. */
 const IN_PARTS = "holdfast";
 
 type WantedObject = z.output<typeof Batch>["objects"][number];
 
-/**
- * An object in the answer, with the requests that the client is to send; none: the object is stored
- * already.
- */
+/** An object in the answer, with the requests that the client is to send; none: the object is
+ * stored already. */
 type AnsweredObject = WantedObject & {
   readonly authenticated?: true;
   readonly actions?: LfsActions;
   readonly error?: { readonly code: number; readonly message: string };
 };
 
-/**
- * Serves `POST objects/batch`: says which objects are stored, and where to send the others.
- * @see git-lfs, docs/api/batch.md
- */
+/** Serves `POST objects/batch`: says which objects are stored, and where to send the others.
+ * @see git-lfs, docs/api/batch.md */
 export async function serveBatch(context: LfsContext): Promise<Response> {
   const { operation, transfers, ref, objects, hash_algo: hash } = await readLfsJson(context.request, Batch);
   if (hash !== undefined && hash !== null && hash !== "sha256")
@@ -112,10 +106,8 @@ function refuse({ oid, size }: WantedObject): string | null {
   return Number.isSafeInteger(size) && size >= 0 ? null : "the size must be a number of bytes";
 }
 
-/**
- * Refuses a size that is not the stored object's.
- * @param storedBytes size of the stored object; null: it is not stored
- */
+/** Refuses a size that is not the stored object's.
+ * @param storedBytes size of the stored object; null: it is not stored */
 function refuseStored(size: number, storedBytes: number | null): string | null {
   if (storedBytes === null || storedBytes === size) return null;
   return `the object has ${storedBytes} bytes, not ${size}`;

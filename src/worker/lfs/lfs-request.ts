@@ -13,10 +13,8 @@ import { isPushableRefName } from "../../base/format/ref-name.ts";
 import { encodeText } from "../../base/format/byte-string.ts";
 import { openRequestBody } from "../../base/http/request-body.ts";
 
-/**
- * The field `ref` of a request: the full name of the ref concerned. The client sends an empty
- * object when it knows none.
- */
+/** The field `ref` of a request: the full name of the ref concerned. The client sends an empty
+ * object when it knows none. */
 export const Ref = z
   .object({
     name: z
@@ -44,11 +42,9 @@ export const LockedPath = z
     },
   );
 
-/**
- * Reads a request's JSON.
+/** Reads a request's JSON.
  * @throws GitError "bad-request" when it is not JSON, "invalid" when a value is invalid,
- *   "too-large", "timeout"
- */
+ * "too-large", "timeout" */
 export async function readLfsJson<Schema extends z.ZodType>(
   request: Request,
   schema: Schema,
@@ -65,11 +61,9 @@ export async function readLfsJson<Schema extends z.ZodType>(
   return check(value, schema);
 }
 
-/**
- * Reads the query of a request. Invalid UTF-8 is refused, since it would decode to another text,
+/** Reads the query of a request. Invalid UTF-8 is refused, since it would decode to another text,
  * and so is a repeated parameter.
- * @throws GitError "invalid"
- */
+ * @throws GitError "invalid" */
 export function readLfsQuery<Schema extends z.ZodType>(request: Request, schema: Schema): z.output<Schema> {
   const { search, searchParams } = new URL(request.url);
   if (!isUtf8(percentDecode(search))) throw new GitError("invalid", { what: "query", reason: "it must be UTF-8" });
@@ -91,10 +85,8 @@ export function checkOid(oid: string): LfsOid {
   throw new GitError("invalid", { what: "id", reason: "it must be a SHA-256, 64 digits of lowercase hex" });
 }
 
-/**
- * Reads the size of a request's body, in bytes, from its header.
- * @throws GitError "invalid" when the header is missing or invalid
- */
+/** Reads the size of a request's body, in bytes, from its header.
+ * @throws GitError "invalid" when the header is missing or invalid */
 export function readLength(request: Request): number {
   const declared = request.headers.get("Content-Length");
   if (declared !== null && /^\d{1,15}$/.test(declared)) return Number(declared);
@@ -129,9 +121,8 @@ export async function lfsFailure(thrown: unknown): Promise<Response> {
   });
 }
 
-/**
- * Describes an error as it is told to git, except that an invalid value gets the LFS API's status.
- */
+/** Describes an error as it is told to git, except that an invalid value gets the LFS API's
+ * status. */
 async function describe(thrown: unknown): Promise<{ status: number; headers: Headers; text: string }> {
   const response = errorResponse(thrown);
   const text = (await response.text()).trim();
@@ -155,9 +146,8 @@ export interface LfsContext {
   /** Opens the repository, if the caller has the right. Its calls throw GitError "not-found" when
    * there is none. @throws GitError as `authorise` */
   readonly open: (needed: Right) => Promise<RepositoryClient>;
-  /**
-   * Creates the repository, as a push to its name would. The client sends objects before it pushes.
-   * @throws GitError "not-found" when pushes must not create it, and as `authorise`
-   */
+  /** Creates the repository, as a push to its name would. The client sends objects before it
+   * pushes.
+   * @throws GitError "not-found" when pushes must not create it, and as `authorise` */
   readonly create: () => Promise<void>;
 }

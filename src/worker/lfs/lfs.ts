@@ -35,12 +35,10 @@ const ROUTES: readonly { readonly path: RegExp; readonly methods: Readonly<Recor
   { path: /^locks\/([^/]+)\/unlock$/, methods: { POST: unlock } },
 ];
 
-/**
- * Serves a request of the LFS client. Callers without the right to read the repository are refused
+/** Serves a request of the LFS client. Callers without the right to read the repository are refused
  * first.
  * @param path below `/info/lfs/`
- * @see git-lfs, docs/api
- */
+ * @see git-lfs, docs/api */
 export async function serveLfs(context: LfsContext, path: string): Promise<Response> {
   const { request } = context;
   try {
@@ -72,12 +70,10 @@ const Verification = z.object({ oid: z.string(), size: z.number().int().min(0) }
 /** `upload`: the end of the key under which a signed request has stored the object. */
 const Query = z.strictObject({ upload: z.string().max(40).optional() });
 
-/**
- * Serves `POST verify`: says whether an object is stored. An object that the client sent to the
+/** Serves `POST verify`: says whether an object is stored. An object that the client sent to the
  * bucket directly is added to the repository here, if it is complete.
  * @throws GitError "too-large" when the quota has been used meanwhile, "timeout"
- * @see git-lfs, docs/api/basic-transfers.md
- */
+ * @see git-lfs, docs/api/basic-transfers.md */
 async function verifyObject(context: LfsContext): Promise<Response> {
   const { oid, size } = await readLfsJson(context.request, Verification);
   const { upload } = readLfsQuery(context.request, Query);
@@ -91,11 +87,9 @@ async function verifyObject(context: LfsContext): Promise<Response> {
   return refusal === null ? lfsAnswer(200, {}) : lfsRefusal(422, refusal);
 }
 
-/**
- * Adds an object that the client has sent to the bucket directly.
+/** Adds an object that the client has sent to the bucket directly.
  * @returns why not; null: it is stored now, by this upload or by another one
- * @throws GitError "not-found" when the upload has not arrived, and as `addLfsObject`
- */
+ * @throws GitError "not-found" when the upload has not arrived, and as `addLfsObject` */
 async function enter({ chunks, open }: LfsContext, object: LfsObject, upload: string): Promise<string | null> {
   const { oid, sizeBytes } = object;
   const client = await open("write");

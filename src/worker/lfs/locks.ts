@@ -50,10 +50,8 @@ export async function listLocks({ request, open }: LfsContext): Promise<Response
   return lfsAnswer(200, { locks: locks.map(show), ...(next !== null && { next_cursor: next }) });
 }
 
-/**
- * Serves `POST locks/verify`, which the client requests before each push: separates the caller's
- * locks from others'. A repository that the push will create has none.
- */
+/** Serves `POST locks/verify`, which the client requests before each push: separates the caller's
+ * locks from others'. A repository that the push will create has none. */
 export async function verifyLocks({ request, open }: LfsContext): Promise<Response> {
   const { cursor, limit } = await readLfsJson(request, Verification);
   const client = await open("write");

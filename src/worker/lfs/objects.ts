@@ -43,12 +43,10 @@ export async function downloadObject({ request, chunks, open }: LfsContext, oid:
   return new Response(await bytes, { status, headers });
 }
 
-/**
- * Serves `PUT objects/{oid}`: stores an object as it arrives, and adds it once its SHA-256 is
+/** Serves `PUT objects/{oid}`: stores an object as it arrives, and adds it once its SHA-256 is
  * right. A wrong object is never visible, and its bytes are removed.
  * @throws GitError "invalid" when the bytes are not the object's, "too-large", "storage-failed",
- *   "timeout"
- */
+ * "timeout" */
 export async function uploadObject(context: LfsContext, oid: string): Promise<Response> {
   const { request, chunks, open } = context;
   const client = await open("write");

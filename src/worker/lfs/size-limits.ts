@@ -3,10 +3,8 @@ import type { LfsContext } from "./lfs-request.ts";
 
 type Limits = Pick<LfsContext, "maxBodyBytes" | "maxObjectBytes" | "largestPartBytes" | "signed">;
 
-/**
- * Size in bytes of the largest object that a client can send in one request, through the Worker or
- * to the bucket directly.
- */
+/** Size in bytes of the largest object that a client can send in one request, through the Worker or
+ * to the bucket directly. */
 export function largestBasicBytes({ maxBodyBytes, maxObjectBytes, signed }: Limits): number {
   return Math.min(maxObjectBytes, MAX_PUT_BYTES, signed === null ? maxBodyBytes : Infinity);
 }
@@ -21,10 +19,8 @@ const IN_PARTS = "send it in parts: get the agent at /-/git-lfs-holdfast of this
 const BY_OPERATOR =
   "the operator can let clients send larger ones to the bucket itself (S3_ENDPOINT in docs/operations.md), or raise MAX_BODY_BYTES as far as the platform's plan allows";
 
-/**
- * Says why an object cannot be sent, with advice; null: it can.
- * @param inParts whether its client can send it in parts
- */
+/** Says why an object cannot be sent, with advice; null: it can.
+ * @param inParts whether its client can send it in parts */
 export function refuseSize(limits: Limits, sizeBytes: number, inParts: boolean): string | null {
   const { maxObjectBytes, signed } = limits;
   const mostBytes = Math.max(largestBasicBytes(limits), inParts ? largestInParts(limits) : 0);

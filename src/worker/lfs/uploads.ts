@@ -36,10 +36,8 @@ export async function beginUpload(context: LfsContext, oid: string): Promise<Res
   return begun === null ? lfsAnswer(200, {}) : answerStatus(201, begun);
 }
 
-/**
- * Serves `GET objects/{oid}/uploads/{id}`: lists the parts that are stored.
- * @throws GitError "not-found"
- */
+/** Serves `GET objects/{oid}/uploads/{id}`: lists the parts that are stored.
+ * @throws GitError "not-found" */
 export async function readUpload({ open }: LfsContext, oid: string, id: string): Promise<Response> {
   return answerStatus(200, await (await open("write")).readLfsUpload(nameOf(oid, id)));
 }
@@ -51,12 +49,10 @@ export async function endUpload({ open }: LfsContext, oid: string, id: string): 
   return lfsAnswer(200, {});
 }
 
-/**
- * Serves `PUT objects/{oid}/uploads/{id}/{part}`: stores a part as it arrives. Bytes with another
+/** Serves `PUT objects/{oid}/uploads/{id}/{part}`: stores a part as it arrives. Bytes with another
  * SHA-256 leave the part unchanged.
  * @throws GitError "invalid" when the bytes are not the part's, "storage-failed", "timeout", and as
- *   `beginLfsPart`
- */
+ * `beginLfsPart` */
 export async function uploadPart(context: LfsContext, oid: string, id: string, number: string): Promise<Response> {
   const { request, chunks, open } = context;
   const client = await open("write");
@@ -75,10 +71,8 @@ export async function uploadPart(context: LfsContext, oid: string, id: string, n
   return lfsAnswer(200, {});
 }
 
-/**
- * Reads the description of a part from its request.
- * @throws GitError "invalid"
- */
+/** Reads the description of a part from its request.
+ * @throws GitError "invalid" */
 function readPart(request: Request, name: LfsUploadName, number: string): NewLfsPart {
   const { sha256: checksum } = readLfsQuery(request, PartQuery);
   if (!/^[1-9]\d{0,4}$/.test(number))
@@ -86,11 +80,9 @@ function readPart(request: Request, name: LfsUploadName, number: string): NewLfs
   return { ...name, part: Number(number), sizeBytes: readLength(request), checksum };
 }
 
-/**
- * Serves `POST objects/{oid}/uploads/{id}`: completes an upload. Status 202 means that the object
+/** Serves `POST objects/{oid}/uploads/{id}`: completes an upload. Status 202 means that the object
  * is still being read and the client must ask again; 200 means that it is stored.
- * @throws GitError as `completeLfsUpload`
- */
+ * @throws GitError as `completeLfsUpload` */
 export async function completeUpload({ open }: LfsContext, oid: string, id: string): Promise<Response> {
   const { isDone, checkedBytes } = await (await open("write")).completeLfsUpload(nameOf(oid, id));
   return isDone ? lfsAnswer(200, {}) : lfsAnswer(202, { checked: checkedBytes });

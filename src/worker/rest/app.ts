@@ -66,10 +66,8 @@ export const API_DESCRIPTION = {
   },
 };
 
-/**
- * Makes the API's app, to be mounted under `/api`.
- * @param hostOf returns the host's services for a request
- */
+/** Makes the API's app, to be mounted under `/api`.
+ * @param hostOf returns the host's services for a request */
 export function createRestApp(hostOf: (context: Parameters<MiddlewareHandler<RestEnv>>[0]) => RestHost) {
   const app = newRoutes();
   app.use("*", async (context, next) => {

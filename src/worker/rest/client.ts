@@ -9,12 +9,10 @@ export interface ClientOptions {
   readonly fetch?: typeof fetch;
 }
 
-/**
- * A client of the API, typed by its routes: `client.repos[":owner"][":repo"].log.$get({ param,
+/** A client of the API, typed by its routes: `client.repos[":owner"][":repo"].log.$get({ param,
  * query })`. Values of `param` need no encoding: names may have any characters.
  * @param url of the server, such as "https://git.example.com"
- * @see https://hono.dev/docs/guides/rpc
- */
+ * @see https://hono.dev/docs/guides/rpc */
 export function newClient(url: string, { token, fetch: send }: ClientOptions = {}) {
   const client = hc<RestApp>(`${url.replace(/\/$/, "")}/api`, {
     headers: token === undefined ? {} : { Authorization: `Bearer ${token}` },
@@ -23,10 +21,8 @@ export function newClient(url: string, { token, fetch: send }: ClientOptions = {
   return encodeParams(client);
 }
 
-/**
- * Makes the client encode `param`. Hono's puts values into the path unencoded: `a?b` or `a#b` would
- * become the name `a`.
- */
+/** Makes the client encode `param`. Hono's puts values into the path unencoded: `a?b` or `a#b`
+ * would become the name `a`. */
 function encodeParams<Client extends object>(client: Client): Client {
   return new Proxy(client, {
     get(target, key) {

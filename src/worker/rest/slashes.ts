@@ -5,12 +5,10 @@ const NAMED = /^(\/api\/repos\/[^/]+\/[^/]+\/(?:branches|tags|refs|compare|commi
 
 const STATUSES = /(?<=\/commits\/.+)\/statuses$/;
 
-/**
- * Returns the path by which a request is routed. Slashes in the name of a branch, tag or revision
+/** Returns the path by which a request is routed. Slashes in the name of a branch, tag or revision
  * may be sent unencoded: they are encoded here, so that a route has the name in one parameter.
  * `/statuses` at the end of a commit's path is not part of the name; a name with that end must be
- * sent encoded.
- */
+ * sent encoded. */
 export function routePath(request: Request): string {
   const path = getPath(request);
   const [end = ""] = STATUSES.exec(path) ?? [];

@@ -15,10 +15,8 @@ export interface Range {
   readonly isSinceMergeBase: boolean;
 }
 
-/**
- * Parses `base...head` or `base..head`. An omitted side is HEAD.
- * @returns null: there are no dots
- */
+/** Parses `base...head` or `base..head`. An omitted side is HEAD.
+ * @returns null: there are no dots */
 export function parseRange(range: string): Range | null {
   // No name of a ref has two dots.
   const at = range.indexOf("..");
@@ -37,20 +35,16 @@ export interface Foreign extends ForeignBranch {
   readonly client: RepositoryClient;
 }
 
-/**
- * The means to open a repository of the same family: the registry, and the entry of the repository
- * itself.
- */
+/** The means to open a repository of the same family: the registry, and the entry of the repository
+ * itself. */
 export interface Family {
   readonly registry: RepositoryRegistry;
   entry(): Promise<RepositoryEntry>;
 }
 
-/**
- * Opens the repository that a name has before a colon.
+/** Opens the repository that a name has before a colon.
  * @returns null: the name is a revision of the repository itself
- * @throws GitError "not-found", "ambiguous"
- */
+ * @throws GitError "not-found", "ambiguous" */
 export async function openForeign(family: Family, name: string): Promise<Foreign | null> {
   const { owner, name: repository = null, branch } = FOREIGN.exec(name)?.groups ?? {};
   if (owner === undefined || branch === undefined) return null;
@@ -72,13 +66,11 @@ export interface Relation extends Comparison {
   readonly foreign: { readonly base: Foreign | null; readonly head: Foreign | null };
 }
 
-/**
- * Finds how two sides relate.
+/** Finds how two sides relate.
  * @param ids of the two commits in hex, for further pages, since the names may have moved; null:
- *   resolve the names
+ * resolve the names
  * @throws GitError as `openForeign` and the calls; "invalid" when two repositories are compared
- *   without a merge base
- */
+ * without a merge base */
 export async function relate(
   local: RepositoryClient,
   family: Family,

@@ -36,20 +36,14 @@ export interface Deployment {
     needed: Right,
     noteAmbiguities: (ambiguities: Ambiguities) => void,
   ): Promise<RepositoryClient>;
-  /**
-   * Listens to the repository named in the path. The caller must have the right to read it.
-   * @throws GitError as `open`, "unavailable" when there are too many listeners
-   */
+  /** Listens to the repository named in the path. The caller must have the right to read it.
+   * @throws GitError as `open`, "unavailable" when there are too many listeners */
   listen(owner: string, repository: string): Promise<Listener>;
-  /**
-   * Opens an owner, if the caller has the needed right for everything of the owner.
-   * @throws GitError "invalid" for a name that no owner can have, and as `demand`
-   */
+  /** Opens an owner, if the caller has the needed right for everything of the owner.
+   * @throws GitError "invalid" for a name that no owner can have, and as `demand` */
   openOwner(owner: string, needed: Right): Promise<OwnerClient>;
-  /**
-   * Listens to an owner. The caller must have the right to read everything of the owner.
-   * @throws GitError as `openOwner`, "unavailable" when there are too many listeners
-   */
+  /** Listens to an owner. The caller must have the right to read everything of the owner.
+   * @throws GitError as `openOwner`, "unavailable" when there are too many listeners */
   listenToOwner(owner: string): Promise<OwnerListener>;
   /** Refuses callers without a valid token.
    * @throws GitError "unauthenticated" */
@@ -73,20 +67,16 @@ export interface EventSource<Page extends EventPage = EventPage> {
 
 /** A listener to the events of a repository. */
 export interface Listener extends EventSource {
-  /**
-   * Opens the repository for other reads, if the caller has the needed right now.
-   * @throws GitError as `Deployment.open`
-   */
+  /** Opens the repository for other reads, if the caller has the needed right now.
+   * @throws GitError as `Deployment.open` */
   open(needed: Right): Promise<RepositoryClient>;
 }
 
 /** A listener to the events of all repositories of an owner. */
 export type OwnerListener = EventSource<OwnerEventPage>;
 
-/**
- * Creates, shows and revokes tokens, for admins of a token's scope and for the token itself.
- * @throws GitError "not-found", and as `Deployment.demand`
- */
+/** Creates, shows and revokes tokens, for admins of a token's scope and for the token itself.
+ * @throws GitError "not-found", and as `Deployment.demand` */
 export interface TokenService {
   /** @throws GitError also "conflict" when there are too many */
   create(
@@ -102,11 +92,9 @@ export interface TokenService {
   findUnknown(place: Required<Place>, ids: readonly string[]): Promise<string[]>;
 }
 
-/**
- * Shows quotas to callers who may read the repository, or administer the owner's repositories, and
+/** Shows quotas to callers who may read the repository, or administer the owner's repositories, and
  * lets the operator set them.
- * @throws GitError "invalid", "not-found", and as `Deployment.demand`
- */
+ * @throws GitError "invalid", "not-found", and as `Deployment.demand` */
 export interface QuotaService {
   /** @returns the quota, its usage, and the limits in effect with the deployment's defaults */
   read(place: Place): Promise<QuotaStanding & { readonly effective: Quota }>;
@@ -120,11 +108,9 @@ export interface Place {
   readonly repository?: string | undefined;
 }
 
-/**
- * The repositories of the deployment. Listing them wakes none. A repository is shown to, and
+/** The repositories of the deployment. Listing them wakes none. A repository is shown to, and
  * changed for, only callers with the right.
- * @throws GitError as `authorise`
- */
+ * @throws GitError as `authorise` */
 export interface RepositoryRegistry {
   /** Lists the repositories that the caller may read. @see Registry.list */
   list(owner: string | null, after: RepositoryName | null, limit: number): Promise<RepositoryEntry[]>;
@@ -132,32 +118,24 @@ export interface RepositoryRegistry {
   search(text: string, owner: string | null, after: RepositoryName | null, limit: number): Promise<FoundPage>;
   /** @see Registry.read */
   read(name: RepositoryName): Promise<RepositoryEntry | null>;
-  /**
-   * Reads a repository with the first of its forks that the caller may read. @see
-   * Registry.readWithForks
-   */
+  /** Reads a repository with the first of its forks that the caller may read. @see
+   * Registry.readWithForks */
   readWithForks(name: RepositoryName, limit: number): Promise<EntryWithForks | null>;
-  /**
-   * Creates a repository without refs.
+  /** Creates a repository without refs.
    * @param defaultBranch without `refs/heads/`, byte string
-   * @returns why it was refused; null: it was created
-   */
+   * @returns why it was refused; null: it was created */
   create(name: RepositoryName, details: RepositoryDetails, defaultBranch: string): Promise<NameRefusal | null>;
-  /**
-   * Creates a repository as a fork of another one, which the caller may read.
+  /** Creates a repository as a fork of another one, which the caller may read.
    * @returns why it was refused; null: it was created
-   * @throws GitError also "not-found" for a branch, "unavailable"
-   */
+   * @throws GitError also "not-found" for a branch, "unavailable" */
   fork(
     name: RepositoryName,
     details: RepositoryDetails,
     request: Omit<ForkRequest, "who">,
   ): Promise<NameRefusal | null>;
-  /**
-   * Opens a repository of the same family for reading.
+  /** Opens a repository of the same family for reading.
    * @param name null: the owner's only one
-   * @throws GitError "not-found" also when the caller may not read it, "ambiguous"
-   */
+   * @throws GitError "not-found" also when the caller may not read it, "ambiguous" */
   openRelative(
     of: RepositoryEntry,
     owner: string,

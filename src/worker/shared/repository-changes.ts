@@ -26,11 +26,9 @@ export async function readEntry(
   return entry;
 }
 
-/**
- * Creates an empty repository.
+/** Creates an empty repository.
  * @param defaultBranch without `refs/heads/`, byte string
- * @throws GitError "conflict" or "invalid" for the field `name`, and as `RepositoryRegistry`
- */
+ * @throws GitError "conflict" or "invalid" for the field `name`, and as `RepositoryRegistry` */
 export async function createRepository(
   registry: RepositoryRegistry,
   asked: RepositoryName,
@@ -42,10 +40,8 @@ export async function createRepository(
   return readEntry(registry, asked.owner, asked.name);
 }
 
-/**
- * Creates a fork.
- * @throws GitError as `createRepository`, "invalid" for the field `visibility`
- */
+/** Creates a fork.
+ * @throws GitError as `createRepository`, "invalid" for the field `visibility` */
 export async function forkRepository(
   registry: RepositoryRegistry,
   parent: RepositoryEntry,
@@ -60,12 +56,10 @@ export async function forkRepository(
   return readEntry(registry, owner, name);
 }
 
-/**
- * Changes or renames a repository.
+/** Changes or renames a repository.
  * @param client opened with the right of an admin
  * @param change with `defaultBranch` as text
- * @throws GitError "invalid" or "conflict" with the field, and as `RepositoryRegistry`
- */
+ * @throws GitError "invalid" or "conflict" with the field, and as `RepositoryRegistry` */
 export async function changeRepository(
   { registry, demand }: Pick<Deployment, "registry" | "demand">,
   client: RepositoryClient,

@@ -125,10 +125,8 @@ interface Refs {
   readonly oids: Uint8Array;
 }
 
-/**
- * Reads the refs of a bundle, except HEAD.
- * @throws GitError "invalid" when such a bundle is not a backup, "too-large"
- */
+/** Reads the refs of a bundle, except HEAD.
+ * @throws GitError "invalid" when such a bundle is not a backup, "too-large" */
 function readRefs({ prerequisites, names, oids }: BundleHeader): Refs {
   const invalid = (reason: string): GitError => new GitError("invalid", { what: "bundle", reason });
   if (prerequisites.length > 0) throw invalid(`it needs commit ${toHex(prerequisites[0]!)}, which is not in it`);
@@ -145,11 +143,9 @@ function readRefs({ prerequisites, names, oids }: BundleHeader): Refs {
   return { names: kept.map((i) => names[i]!), oids: concatOids(kept.map((i) => oidAt(oids, i))) };
 }
 
-/**
- * Chooses the branch that HEAD will name; null: left to the server.
+/** Chooses the branch that HEAD will name; null: left to the server.
  * @param asked without `refs/heads/`; null: the branch that the bundle's HEAD is at
- * @throws GitError "invalid" when it is not in the bundle, or HEAD is at none of its branches
- */
+ * @throws GitError "invalid" when it is not in the bundle, or HEAD is at none of its branches */
 function chooseHead({ names, oids }: BundleHeader, asked: string | null): string | null {
   if (asked !== null) {
     if (names.includes(HEADS + asked)) return HEADS + asked;
@@ -166,11 +162,9 @@ function chooseHead({ names, oids }: BundleHeader, asked: string | null): string
   });
 }
 
-/**
- * Creates all refs.
+/** Creates all refs.
  * @throws GitError "invalid" or "too-large" when the pack is refused, "conflict" or "forbidden"
- *   when a ref is refused
- */
+ * when a ref is refused */
 async function pushAll(push: (commands: RefCommand[]) => Promise<PushResult>, { names, oids }: Refs): Promise<void> {
   const { unpack, refs } = await push(names.map((name, i) => ({ name, old: NULL_OID, new: oidAt(oids, i) })));
   if (unpack !== null) throw packError(unpack);

@@ -110,9 +110,8 @@ const sync = defineRoute("write", {
   },
 });
 
-/**
- * `/repos/:owner/:repo/forks`: creates and lists forks; `/sync`: updates a branch from the parent.
- */
+/** `/repos/:owner/:repo/forks`: creates and lists forks; `/sync`: updates a branch from the
+ * parent. */
 export const forkRoutes = newRoutes()
   .openapi(create, async (context) => {
     const { registry } = context.get("host");
@@ -154,10 +153,8 @@ export const forkRoutes = newRoutes()
     return context.json(await repositoryOf(context).syncBranch(answer), 200);
   });
 
-/**
- * Names a branch of the parent as requests do.
- * @throws GitError "invalid" without a parent that the caller may read
- */
+/** Names a branch of the parent as requests do.
+ * @throws GitError "invalid" without a parent that the caller may read */
 function nameOf(parent: Parent | null, branch: string): string {
   if (parent !== null) return `${parent.owner}/${parent.name}:${decodeText(branch)}`;
   const reason = "name a branch: this repository is not a fork of one that you may read";

@@ -184,10 +184,8 @@ export const importRoutes = newRoutes()
     return context.body(null, 204);
   });
 
-/**
- * Streams the changes of an import until it ends. A running import is read at intervals. A waiting
- * mirror is read only when something happens, so that its object may sleep.
- */
+/** Streams the changes of an import until it ends. A running import is read at intervals. A waiting
+ * mirror is read only when something happens, so that its object may sleep. */
 function streamImport(listener: Listener, first: Status): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   const endMs = Date.now() + STREAM_LIFE_MS;

@@ -69,10 +69,8 @@ const run = defineRoute("admin", {
   responses: answer,
 });
 
-/**
- * `/repos/:owner/:repo/maintenance`: GET shows the state of maintenance, POST moves jobs to the
- * front.
- */
+/** `/repos/:owner/:repo/maintenance`: GET shows the state of maintenance, POST moves jobs to the
+ * front. */
 export const maintenanceRoutes = newRoutes()
   .openapi(read, async (context) => context.json(show(await repositoryOf(context).maintenance()), 200))
   .openapi(run, async (context) => {

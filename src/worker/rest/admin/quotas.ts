@@ -64,10 +64,8 @@ const setOwner = defineRoute("token", {
   responses,
 });
 
-/**
- * `/repos/:owner/:repo/quota` and `/owners/:owner/quota`: GET shows limits and usage, PUT sets
- * limits.
- */
+/** `/repos/:owner/:repo/quota` and `/owners/:owner/quota`: GET shows limits and usage, PUT sets
+ * limits. */
 export const quotaRoutes = newRoutes()
   .openapi(read, async (context) => {
     const { owner, repo } = context.req.valid("param");

@@ -138,10 +138,8 @@ function nameOf({ entry, branch }: Foreign): string {
   return `${entry.owner}/${entry.name}:${decodeText(branch)}`;
 }
 
-/**
- * `/repos/:owner/:repo/{merge,cherry-pick,revert}`: POST applies existing commits to a branch, or
- * reverts one.
- */
+/** `/repos/:owner/:repo/{merge,cherry-pick,revert}`: POST applies existing commits to a branch, or
+ * reverts one. */
 export const mergeRoutes = newRoutes()
   .openapi(merge, async (context) => {
     const { base, head, fastForward, author, ...common } = context.req.valid("json");

@@ -1,9 +1,7 @@
 import { answerError } from "./error.ts";
 
-/**
- * Time (ms) after which a response begins without its content: proxies cut connections that stay
- * idle for a minute or two.
- */
+/** Time (ms) after which a response begins without its content: proxies cut connections that stay
+ * idle for a minute or two. */
 const BEGIN_AFTER_MS = 20_000;
 
 /** Interval between two spaces (ms). */
@@ -11,11 +9,9 @@ const SPACE_EVERY_MS = 10_000;
 
 const SPACE = new TextEncoder().encode(" ");
 
-/**
- * Answers with JSON that may take minutes. If it is not ready after `BEGIN_AFTER_MS`, the response
+/** Answers with JSON that may take minutes. If it is not ready after `BEGIN_AFTER_MS`, the response
  * begins with the status 202, spaces follow, and the JSON at the end is the content or has the key
- * `error`.
- */
+ * `error`. */
 export async function answerLate(content: Promise<unknown>): Promise<Response> {
   const answer = content.then((value) => Response.json(value), answerError);
   let timer: ReturnType<typeof setTimeout> | undefined;

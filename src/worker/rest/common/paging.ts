@@ -4,19 +4,15 @@ import type { Context } from "hono";
 import { decodeCursor as decodeAny, encodeCursor, MAX_CURSOR_LENGTH } from "../../../base/format/cursor.ts";
 import { GitError } from "../../../base/format/errors.ts";
 
-/**
- * Length of each of a cursor's two prefixes: one for the request that it continues, one for its
- * `ref`.
- */
+/** Length of each of a cursor's two prefixes: one for the request that it continues, one for its
+ * `ref`. */
 const BOND_LENGTH = 8;
 
 /** Prefix for a request without `ref`. */
 const NO_REF = "-".repeat(BOND_LENGTH);
 
-/**
- * Parameters that may change from page to page, since they change the amount of data in a page, not
- * its subject. `ref` has a prefix of its own.
- */
+/** Parameters that may change from page to page, since they change the amount of data in a page,
+ * not its subject. `ref` has a prefix of its own. */
 const FREE = ["cursor", "limit", "lfs", "lastCommit", "ref"];
 
 /** A cursor in a query. */
@@ -37,11 +33,9 @@ export const NextCursor = z.string().nullable().openapi({
     "pass it as `cursor`, with the other parameters as they were (`ref` may be left out), to get the next page; null: this is the last page",
 });
 
-/**
- * Decodes a cursor; null without one.
+/** Decodes a cursor; null without one.
  * @throws GitError "invalid" for a cursor that this server did not issue, or issued for another
- *   request
- */
+ * request */
 export function decodeCursor<Place>(
   context: Context,
   cursor: string | undefined,
@@ -50,10 +44,8 @@ export function decodeCursor<Place>(
   return cursor === undefined ? null : decodeAny(unboundCursor(context, cursor), (value) => schema.parse(value));
 }
 
-/**
- * Makes the cursor of the next page, valid only for the same request.
- * @param place where that page begins
- */
+/** Makes the cursor of the next page, valid only for the same request.
+ * @param place where that page begins */
 export function cursorFor(context: Context, place: unknown): string {
   return bindCursor(context, encodeCursor(place));
 }
@@ -65,11 +57,9 @@ export function bindCursor({ req }: Context, cursor: string): string {
   return request + (ref ?? given ?? NO_REF) + cursor;
 }
 
-/**
- * Checks a cursor and removes its prefixes. A request without `ref` continues with the first page's
- * `ref`.
- * @throws GitError "invalid" when it continues another request
- */
+/** Checks a cursor and removes its prefixes. A request without `ref` continues with the first
+ * page's `ref`.
+ * @throws GitError "invalid" when it continues another request */
 export function unboundCursor({ req }: Context, cursor: string): string {
   const { request, ref } = bondsOf(req.url);
   if (cursor.startsWith(request) && (ref === null || cursor.startsWith(ref, BOND_LENGTH)))
@@ -78,10 +68,8 @@ export function unboundCursor({ req }: Context, cursor: string): string {
   throw new GitError("invalid", { what: "cursor", field: "cursor", reason });
 }
 
-/**
- * Makes the prefixes for a request, independent of the repository's name, which may change, and for
- * its `ref`, if it has one.
- */
+/** Makes the prefixes for a request, independent of the repository's name, which may change, and
+ * for its `ref`, if it has one. */
 function bondsOf(url: string): { request: string; ref: string | null } {
   const { pathname, search } = new URL(url);
   const pairs = search

@@ -13,10 +13,8 @@ export function pathParts({ req }: Context): string[] {
   return decodePathParts(new URL(req.url).pathname.replace(PREFIX, ""));
 }
 
-/**
- * Refuses a path that is not UTF-8 where text is expected: it would decode to another name.
- * @throws GitError "invalid"
- */
+/** Refuses a path that is not UTF-8 where text is expected: it would decode to another name.
+ * @throws GitError "invalid" */
 export function refuseOddNames(url: string): void {
   const { pathname } = new URL(url);
   if (pathname.includes("%") && !BYTES.test(pathname) && !isUtf8(percentDecode(pathname)))

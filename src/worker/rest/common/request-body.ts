@@ -3,12 +3,10 @@ import { GitError } from "../../../base/format/errors.ts";
 import { MAX_JSON_BYTES, MAX_JSON_DEPTH, MAX_PART_BYTES } from "../../../base/format/limits.ts";
 import { PacedBody, readRest } from "../../../base/pacing/paced-body.ts";
 
-/**
- * Reads a request's JSON body, if there is one, limited in size and depth before it is parsed. An
+/** Reads a request's JSON body, if there is one, limited in size and depth before it is parsed. An
  * empty body counts as none, whatever its type: clients declare `Content-Length: 0` for it.
  * @throws GitError "unsupported" for another type, "too-large", "bad-request" when it is nested too
- *   deep, truncated or not UTF-8, "timeout" when it arrives too slowly
- */
+ * deep, truncated or not UTF-8, "timeout" when it arrives too slowly */
 export const checkBody: MiddlewareHandler = async (context, next) => {
   const { raw } = context.req;
   if (raw.body === null || raw.method === "GET" || raw.method === "HEAD") return next();
@@ -33,11 +31,9 @@ export const checkBody: MiddlewareHandler = async (context, next) => {
   return next();
 };
 
-/**
- * Refuses a body where a route takes none, so that no condition in it is ignored. `{}` is accepted,
- * since clients send it for an empty body. Must follow `checkBody`.
- * @throws GitError "invalid", "bad-request" when it is not JSON
- */
+/** Refuses a body where a route takes none, so that no condition in it is ignored. `{}` is
+ * accepted, since clients send it for an empty body. Must follow `checkBody`.
+ * @throws GitError "invalid", "bad-request" when it is not JSON */
 export const refuseBody: MiddlewareHandler = async ({ req }, next) => {
   if (req.raw.body === null || req.method === "GET" || req.method === "HEAD") return next();
   const value: unknown = await req.json().catch((cause: unknown) => {

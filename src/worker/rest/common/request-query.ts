@@ -14,10 +14,8 @@ export function readQuery({ req }: Context): Record<string, string | string[]> {
   );
 }
 
-/**
- * Reads the values of a parameter with arbitrary bytes.
- * @returns byte strings
- */
+/** Reads the values of a parameter with arbitrary bytes.
+ * @returns byte strings */
 export function queryBytes({ req }: Context, name: string): string[] {
   return rawPairs(req.url)
     .filter(([key]) => key === name)
@@ -33,13 +31,11 @@ function rawPairs(url: string): [name: string, value: string][] {
   });
 }
 
-/**
- * Refuses parameters that a route does not declare, numbers that are not written as digits, and
+/** Refuses parameters that a route does not declare, numbers that are not written as digits, and
  * texts that are not UTF-8, since they would decode to other texts.
  * @param schema of the route's query; undefined: it has none
  * @throws TypeError when the schema is not an object of parameters
- * @throws GitError "invalid"
- */
+ * @throws GitError "invalid" */
 export function checkQuery(schema: z.ZodType | undefined): MiddlewareHandler {
   if (schema !== undefined && !(schema instanceof z.ZodObject))
     throw new TypeError("a query is declared as an object of parameters");

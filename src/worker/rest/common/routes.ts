@@ -11,12 +11,10 @@ import { checkBody, endBody, refuseBody } from "./request-body.ts";
 import { checkQuery, readQuery } from "./request-query.ts";
 import type { Ambiguities, RepositoryClient } from "../../../contract/calls.ts";
 
-/**
- * Right that a route needs: a right to the repository in its path, or
+/** Right that a route needs: a right to the repository in its path, or
  * - `token`: any valid token; the route itself checks its right to the resource that the request
  *   names (`Deployment.demand`);
- * - `nothing`: every caller is answered, with the data that they may see.
- */
+ * - `nothing`: every caller is answered, with the data that they may see. */
 export type Need = Right | "token" | "nothing";
 
 /** The host's services for one request. */
@@ -38,31 +36,25 @@ export interface RestHost extends Deployment {
 export interface RestEnv {
   Variables: {
     host: RestHost;
-    /**
-     * The repository in the path, opened with the right that the route needs. Routes have no other
-     * access to it.
-     */
+    /** The repository in the path, opened with the right that the route needs. Routes have no other
+     * access to it. */
     repository: RepositoryClient;
     /** Reads the repository's bytes from the places that the object names. */
     reading: Reading;
   };
 }
 
-/**
- * Makes an app for the routes of a resource. Input that a schema refuses is answered 422, with the
- * invalid field.
- */
+/** Makes an app for the routes of a resource. Input that a schema refuses is answered 422, with the
+ * invalid field. */
 export function newRoutes(): OpenAPIHono<RestEnv> {
   return new OpenAPIHono<RestEnv>({
     defaultHook: (result) => (result.success ? undefined : answerError(toRefusal(result.error))),
   });
 }
 
-/**
- * Declares a route: the right it needs, its request and its responses. Checks run in this order:
+/** Declares a route: the right it needs, its request and its responses. Checks run in this order:
  * right, names in the query, JSON body, schema. Undeclared input is refused: parameters of the
- * query, a body, keys of a body (whose schemas are strict objects).
- */
+ * query, a body, keys of a body (whose schemas are strict objects). */
 export function defineRoute<P extends string, R extends Omit<RouteConfig, "path"> & { path: P }>(
   needed: Need,
   route: R,
@@ -78,12 +70,10 @@ export function defineRoute<P extends string, R extends Omit<RouteConfig, "path"
   });
 }
 
-/**
- * Serves a route whose last parameter may contain unencoded slashes, which OpenAPI path templates
+/** Serves a route whose last parameter may contain unencoded slashes, which OpenAPI path templates
  * cannot express.
  * @param pattern of its path
- * @param handler gets the query, parsed by the route's schema
- */
+ * @param handler gets the query, parsed by the route's schema */
 export function serveBelow<Pattern extends string, Query extends z.ZodType>(
   app: OpenAPIHono<RestEnv>,
   route: RouteConfig & { readonly request: { readonly query: Query } },

@@ -36,10 +36,8 @@ export const ModeSchema = z
   .regex(/^[0-7]{6,}$/)
   .openapi({ description: "octal file mode, as git writes it", example: formatMode(FILE_MODE) });
 
-/**
- * A full object id, or null. (`OidSchema.nullable()` would be documented as an id that is null at
- * the same time.)
- */
+/** A full object id, or null. (`OidSchema.nullable()` would be documented as an id that is null at
+ * the same time.) */
 export const NullableOidSchema = z.union([OidSchema, z.null()]);
 
 /** A revision: at most 1,000 characters, no control characters. */
@@ -73,18 +71,14 @@ export const PathSchema = z
   .max(4_096)
   .regex(/^[^\0]*$/, "it must not contain NUL");
 
-/**
- * Reads the parameter `path` of a query, without leading and trailing slashes; "" without one.
- * @returns byte string
- */
+/** Reads the parameter `path` of a query, without leading and trailing slashes; "" without one.
+ * @returns byte string */
 export function pathOf(context: Context): string {
   return pathsOf(context)[0] ?? "";
 }
 
-/**
- * Reads the parameter `path` of a query, which may be repeated.
- * @returns byte strings
- */
+/** Reads the parameter `path` of a query, which may be repeated.
+ * @returns byte strings */
 export function pathsOf(context: Context): string[] {
   return queryBytes(context, "path").map((path) => path.replace(/^\/+|\/+$/g, ""));
 }
@@ -208,10 +202,8 @@ export const PersonSchema = z
   })
   .openapi("Person");
 
-/**
- * Converts a person to the identity that git stores.
- * @param nowMs used when there is no date
- */
+/** Converts a person to the identity that git stores.
+ * @param nowMs used when there is no date */
 export function toIdent({ name, email, date }: z.infer<typeof PersonSchema>, nowMs: number): Ident {
   const zone = /[+-]\d\d:?\d\d$/.exec(date ?? "")?.[0].replace(":", "") ?? "+0000";
   const timeMs = date === undefined ? nowMs : Date.parse(date);
@@ -230,10 +222,8 @@ export const json = <Schema extends z.ZodType>(schema: Schema) => ({ content: { 
 export const SIGNS_IN =
   "the header `Authorization`, such as `Bearer …`, stored encrypted, never shown, sent to the origin of `url` only: as";
 
-/**
- * Formats a time for answers: ISO 8601, in UTC.
- * @param ms since 1970; null: never
- */
+/** Formats a time for answers: ISO 8601, in UTC.
+ * @param ms since 1970; null: never */
 export function toTime(ms: number): string;
 export function toTime(ms: number | null): string | null;
 export function toTime(ms: number | null): string | null {

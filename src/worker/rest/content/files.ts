@@ -176,10 +176,8 @@ export const filesRoutes = newRoutes()
     return (await answerByIds(context, [commit], isImmutable, answer)) as ReturnType<typeof answer>;
   });
 
-/**
- * Converts entries of trees to JSON.
- * @param prefix byte string, prepended to their paths
- */
+/** Converts entries of trees to JSON.
+ * @param prefix byte string, prepended to their paths */
 function showFiles({ paths, modes, oids, sizes }: FileColumns, prefix: string): z.infer<typeof Entry>[] {
   return paths.map((path, i) => {
     const mode = modes[i]!;

@@ -11,10 +11,8 @@ import { pathParts } from "../common/path-parts.ts";
 import { defineRoute, newRoutes, repositoryOf, type RestEnv, serveBelow } from "../common/routes.ts";
 import { RepositoryParams, json } from "../common/schemas.ts";
 
-/**
- * Content-Security-Policy that keeps a file from running scripts or loading anything with the
- * rights of a logged-in user.
- */
+/** Content-Security-Policy that keeps a file from running scripts or loading anything with the
+ * rights of a logged-in user. */
 const SANDBOX = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
 const read = defineRoute("read", {
@@ -61,10 +59,8 @@ serveBelow(rawRoutes, read, "/repos/:owner/:repo/raw/*", async (context, { lfs }
   return answerFile(context.req.raw, file, isFollowed ? requireStored(file.lfs!, file.path) : null, context.var);
 });
 
-/**
- * Answers with a file, or with the LFS object that it names, with ranges and conditions.
- * @see RFC 9110, sections 13 and 14
- */
+/** Answers with a file, or with the LFS object that it names, with ranges and conditions.
+ * @see RFC 9110, sections 13 and 14 */
 async function answerFile(
   request: Request,
   file: LocatedFile,

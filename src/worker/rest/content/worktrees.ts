@@ -74,9 +74,8 @@ const configure = defineRoute("admin", {
   responses: answer,
 });
 
-/**
- * `/repos/:owner/:repo/worktrees`: GET shows the branches whose files are in R2, PUT chooses them.
- */
+/** `/repos/:owner/:repo/worktrees`: GET shows the branches whose files are in R2, PUT chooses
+ * them. */
 export const worktreesRoutes = newRoutes()
   .openapi(read, async (context) => context.json(show(await repositoryOf(context).worktrees()), 200))
   .openapi(configure, async (context) => {

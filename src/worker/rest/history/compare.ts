@@ -84,9 +84,7 @@ export const compareRoutes = newRoutes().openapi(read, async (context) => {
   });
 });
 
-/**
- * @throws GitError "invalid" unless the text is two revisions with dots between them
- */
+/** @throws GitError "invalid" unless the text is two revisions with dots between them */
 function readRange(text: string): Range {
   const range = parseRange(text);
   if (range === null || ![range.base, range.head].every((side) => RefSchema.safeParse(side).success))

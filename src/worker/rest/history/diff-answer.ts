@@ -78,10 +78,8 @@ export function wantsPatch(context: Context, format: "json" | "diff" | undefined
   return accepted.includes(PATCH_TYPE) && !accepted.includes("application/json");
 }
 
-/**
- * Fills `DiffFields`.
- * @param place returns the next page's place, given the number of files before it
- */
+/** Fills `DiffFields`.
+ * @param place returns the next page's place, given the number of files before it */
 export function toDiffFields(
   context: Context,
   { files, total, next, isTruncated, isRenameLimited }: DiffPage,
@@ -102,10 +100,8 @@ export function toDiffFields(
   };
 }
 
-/**
- * Answers with the whole patch, read part by part as the client takes it.
- * @param base null: an empty tree
- */
+/** Answers with the whole patch, read part by part as the client takes it.
+ * @param base null: an empty tree */
 export async function answerPatch(repository: RepositoryClient, base: string | null, head: string): Promise<Response> {
   // Read before the response begins, so that errors still get a status.
   let part = await repository.patch({ base, head, start: 0 });

@@ -23,11 +23,9 @@ interface Asked extends ReturnType<typeof followed> {
   readonly wait: number;
 }
 
-/**
- * Answers with a page of events, or with a stream of them.
+/** Answers with a page of events, or with a stream of them.
  * @param read reads the log once
- * @param listen opens a listener to the log
- */
+ * @param listen opens a listener to the log */
 export async function answerEvents<Page extends EventPage>(
   { after = null, limit, wait, isStream, last }: Asked,
   read: (query: EventQuery) => Promise<Page>,

@@ -6,10 +6,8 @@ import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import { answerEvents, followed } from "./event-answer.ts";
 import { CommitSchema, json, NullableOidSchema, RepositoryParams } from "../common/schemas.ts";
 
-/**
- * Maximum wait of a request for an event (seconds): proxies end requests that are silent for a
- * minute.
- */
+/** Maximum wait of a request for an event (seconds): proxies end requests that are silent for a
+ * minute. */
 const MAX_WAIT_SECONDS = 25;
 
 const MovedRef = z

@@ -84,10 +84,8 @@ export const protectedRefRoutes = newRoutes()
     return context.json(show(await repositoryOf(context).configureProtectedRefs(rules)), 200);
   });
 
-/**
- * @throws GitError "invalid" for ids of tokens without access to the repository: a rule with only
- *   such ids would shut everyone out
- */
+/** @throws GitError "invalid" for ids of tokens without access to the repository: a rule with only
+ * such ids would shut everyone out */
 async function demandTokens(tokens: TokenService, place: Required<Place>, ids: readonly string[]): Promise<void> {
   const unknown = await tokens.findUnknown(place, ids);
   if (unknown.length === 0) return;
