@@ -1,19 +1,19 @@
 import { Credentials } from "./credentials.ts";
 import { type Body, persist, readAnswer, type SendOptions, Transport } from "./transport.ts";
 
-/** How a request is made. */
+/** Options of a request. */
 interface RequestOptions extends SendOptions {
-  /** 1: it is made once, whatever becomes of it; by default, again and again. */
+  /** 1: no retry; default: retries. */
   readonly tries?: 1;
 }
 
-/** The API of one repository. */
+/** Client of the API of one repository. */
 export class Api {
   readonly #transport: Transport;
   /** `/api/repos/<owner>/<repo>`. */
   readonly #base: string;
   readonly #credentials: Credentials;
-  /** The question that is open, so that the user is asked once. */
+  /** The prompt that is open, so that the user is asked only once. */
   #asking: Promise<boolean> | null = null;
 
   private constructor(url: URL, credentials: Credentials, transport: Transport) {
@@ -28,15 +28,15 @@ export class Api {
     return new Api(url, await Credentials.open(url), await Transport.open(url));
   }
 
-  /** Owner and name, as the URL has them. */
+  /** Owner and name, as in the URL. */
   get place(): { owner: string; name: string } {
     const [owner = "", name = ""] = this.#base.slice("/api/repos/".length).split("/");
     return { owner: decodeURIComponent(owner), name: decodeURIComponent(name) };
   }
 
-  /** Sends a request, again and again while the network or the server fails.
+  /** Sends a request, with retries while the network or the server fails.
    * @param path below the repository's; with two slashes at the beginning, below `/api`
-   * @param how what differs from other requests
+   * @param how options, where they differ from the defaults
    * @returns the JSON of the answer; null: it has none
    * @throws ApiError, and the error of the network */
   ask<T = null>(method: string, path: string, body?: Body, how: RequestOptions = {}): Promise<T> {
@@ -55,12 +55,12 @@ export class Api {
     return how.tries === 1 ? attempt() : persist(attempt);
   }
 
-  /** Ends the connections. */
+  /** Closes the connections. */
   close(): void {
     this.#transport.close();
   }
 
-  /** @param refused the header that did not do */
+  /** @param refused the header that the server refused */
   async #askUser(refused: string | null): Promise<boolean> {
     // Another request has asked meanwhile.
     if (this.#credentials.header !== refused) return true;

@@ -1,11 +1,11 @@
 import { git, readConfig } from "./git.ts";
 
-/** Finds out how requests are authorised: by `http.extraHeader`, by the URL, else, once the server
- * asks for it, by git's credential helpers. */
+/** Finds the authorisation of requests: `http.extraHeader`, the URL's, or, once the server requires
+ * one, that of git's credential helpers. */
 export class Credentials {
   readonly #url: URL;
   #header: string | null = null;
-  /** What the helpers gave, in their own form; null: nothing. */
+  /** Answer of the credential helpers, in their own format; null: none. */
   #filled: string | null = null;
 
   private constructor(url: URL) {
@@ -22,19 +22,19 @@ export class Credentials {
     return credentials;
   }
 
-  /** The value of the header `Authorization`; null: there is none. */
+  /** The value of the header `Authorization`; null: none. */
   get header(): string | null {
     return this.#header;
   }
 
-  /** The server has accepted the header. */
+  /** Tells the credential helpers that the server has accepted the header. */
   async approve(): Promise<void> {
     if (this.#filled === null) return;
     await git(["credential", "approve"], [this.#filled]);
     this.#filled = null;
   }
 
-  /** The server has refused the header, or wants one.
+  /** Asks for a header after the server has refused the last one, or requires one.
    * @returns whether there is another one to try
    * @throws Error when the user gives none */
   async ask(): Promise<boolean> {
@@ -42,7 +42,7 @@ export class Credentials {
       await git(["credential", "reject"], [this.#filled]);
       this.#filled = null;
     }
-    // What the user has written down is not replaced by something else.
+    // A header that the user has configured is not replaced.
     else if (this.#header !== null) return false;
     const { protocol, host, pathname, username } = this.#url;
     const wanted = [`protocol=${protocol.slice(0, -1)}`, `host=${host}`, `path=${decode(pathname.slice(1))}`];

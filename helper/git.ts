@@ -2,23 +2,23 @@ import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { Readable, type Writable } from "node:stream";
 
-/** A git command that runs. */
+/** A running git command. */
 export interface RunningGit {
   readonly stdin: Writable;
   readonly stdout: Readable;
-  /** Fulfilled when it has succeeded.
+  /** Fulfilled when the command has succeeded.
    * @throws Error when it has failed */
   readonly ended: Promise<void>;
-  /** Ends it, if it still runs. */
+  /** Stops the command, if it still runs. */
   stop(): void;
 }
 
-/** Lines at a time that are passed to a command. */
+/** Number of lines that are passed to a command at once. */
 const LINES_PER_WRITE = 1_000;
 
-/** Starts git. What it writes to standard error goes to the user. */
+/** Starts git. Its standard error goes to the user. */
 export function startGit(args: readonly string[]): RunningGit {
-  // Into a pipe, rev-list would write each commit by itself.
+  // Without this, rev-list would write each commit to a pipe separately.
   const env = { ...process.env, GIT_FLUSH: "0" };
   const child = spawn("git", args, { stdio: ["pipe", "pipe", "inherit"], env });
   const ended = new Promise<void>((resolve, reject) => {
@@ -28,14 +28,14 @@ export function startGit(args: readonly string[]): RunningGit {
       else reject(new Error(`git ${args[0]} ended with ${code ?? signal}`));
     });
   });
-  // Whoever waits for it is told; until then it is not unhandled.
+  // Callers that await it get the error; until then it is not unhandled.
   ended.catch(() => undefined);
   // A command that fails closes its input.
   child.stdin.on("error", () => undefined);
   return { stdin: child.stdin, stdout: child.stdout, ended, stop: () => child.kill() };
 }
 
-/** Gives a command its whole input, as lines. */
+/** Writes a command's whole input, as lines. */
 export function writeLines({ stdin }: RunningGit, lines: Iterable<string>): void {
   const texts = function* (): Generator<string> {
     let held: string[] = [];
@@ -62,14 +62,15 @@ export async function git(args: readonly string[], input: Iterable<string> = [])
   return Buffer.concat(pieces).toString();
 }
 
-/** The lines of a command's output as they come.
+/** Yields the lines of a command's output as they arrive.
  * @throws Error unless it succeeded */
 export async function* linesOf(child: RunningGit): AsyncGenerator<string> {
   yield* createInterface({ input: child.stdout, crlfDelay: Infinity });
   await child.ended;
 }
 
-/** The same, as many lines at a time as have come: hundreds of thousands one by one take seconds.
+/** Yields the lines of a command's output in batches as they arrive: hundreds of thousands one by
+ * one would take seconds.
  * @throws Error unless it succeeded */
 export async function* batchesOf(child: RunningGit): AsyncGenerator<readonly string[], void, void> {
   let rest = "";
@@ -81,13 +82,13 @@ export async function* batchesOf(child: RunningGit): AsyncGenerator<readonly str
   await child.ended;
 }
 
-/** Objects, and bytes as they are stored here. */
+/** Objects, and their stored bytes. */
 export interface Totals {
   readonly objects: number;
   readonly bytes: number;
 }
 
-/** How much this repository has; null: that is not known, since some of it is elsewhere. */
+/** Reads the totals of this repository; null: unknown, since a part of it is elsewhere. */
 export async function readTotals(): Promise<Totals | null> {
   const lines = (await git(["count-objects", "-v"])).split("\n").map((line) => line.split(": ") as [string, string]);
   if (lines.some(([name]) => name === "alternate")) return null;
@@ -96,18 +97,18 @@ export async function readTotals(): Promise<Totals | null> {
   return { objects: sum("count", "in-pack"), bytes: 1024 * sum("size", "size-pack") };
 }
 
-/** The value of a configuration variable for a URL; null: it is not set. */
+/** Reads a configuration variable for a URL; null: not set. */
 export async function readConfig(name: string, url: string): Promise<string | null> {
   try {
     return (await git(["config", "--get-urlmatch", name, url])).replace(/\n$/, "");
   } catch {
-    // git ends with 1 when it is not set.
+    // git exits with 1 when the variable is not set.
     return null;
   }
 }
 
-/** A number from the configuration, with git's suffixes k, m and g.
- * @throws Error when it is none, or below 1 */
+/** Reads a number from the configuration, with git's suffixes k, m and g.
+ * @throws Error when it is not a number, or below 1 */
 export async function readSize(name: string, fallback: number, most: number): Promise<number> {
   let text: string;
   try {
@@ -119,7 +120,7 @@ export async function readSize(name: string, fallback: number, most: number): Pr
   return Math.min(Number(text), most);
 }
 
-/** Those of the ids that are objects of this repository. */
+/** Returns the ids whose objects are in this repository. */
 export async function findLocal(oids: Iterable<string>): Promise<string[]> {
   const checked = await git(["cat-file", "--batch-check=%(objectname) %(objecttype)", "--buffer"], new Set(oids));
   return checked

@@ -3,7 +3,7 @@ import type { Readable, Writable } from "node:stream";
 import { LfsServers } from "./lfs-servers.ts";
 import { type LfsFile, uploadFile } from "./lfs-upload.ts";
 
-/** A message of the client. */
+/** A message from the client. */
 type Message =
   | { readonly event: "init"; readonly operation: string }
   | {
@@ -15,11 +15,11 @@ type Message =
     }
   | { readonly event: "terminate" };
 
-/** What errors are to the client: it shows only their text. */
+/** Error code for the client, which shows only the text. */
 const FAILED = 1;
 
-/** Serves the client until it says that it is done: one file after the other, since it waits for
- * each. It starts several of these processes side by side.
+/** Serves the client until it ends the session, one file after the other, since it waits for each.
+ * The client starts several of these processes in parallel.
  * @see git-lfs, docs/custom-transfers.md */
 export async function serveClient(input: Readable, output: Writable): Promise<void> {
   const say = (message: object): void => void output.write(`${JSON.stringify(message)}\n`);
@@ -48,8 +48,8 @@ export async function serveClient(input: Readable, output: Writable): Promise<vo
   servers.close();
 }
 
-/** Tells the client how much of a file is sent: never less than before, also when something is sent
- * again. */
+/** Reports the sent bytes of a file to the client: the number never decreases, even when bytes are
+ * sent again. */
 class ToldProgress {
   readonly #oid: string;
   readonly #sizeBytes: number;

@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 // git-lfs-holdfast: uploads of Git LFS that are too large for one request. The client of Git LFS
-// runs it, and speaks with it over standard input and output.
-// See git-lfs, docs/custom-transfers.md.
+// runs it and talks to it over standard input and output. See git-lfs, docs/custom-transfers.md.
 import { git } from "./git.ts";
 import { serveClient } from "./lfs-agent.ts";
 

@@ -1,13 +1,13 @@
 import { ApiError, type Body, persist, readAnswer, type Sent, Transport } from "./transport.ts";
 
-/** The servers that files are sent to: Holdfast, and perhaps its bucket. */
+/** The servers that receive files: Holdfast, and perhaps its bucket. */
 export class LfsServers {
   readonly #transports = new Map<string, Promise<Transport>>();
 
-  /** Sends a request, again and again while the network or the server fails.
-   * @param header as the server has told it
-   * @param probe what to ask for when the connection ends while a body is sent: a server that
-   * refuses it may answer too early to be heard
+  /** Sends a request, with retries while the network or the server fails.
+   * @param header that the server has given for it
+   * @param probe request to make when the connection ends while a body is sent: a server that
+   * refuses the body may answer before the client reads
    * @returns the JSON of the answer; null: it has none
    * @throws ApiError, and the error of the network */
   async ask<T = null>(
@@ -35,7 +35,7 @@ export class LfsServers {
     });
   }
 
-  /** Ends the connections. */
+  /** Closes the connections. */
   close(): void {
     for (const opening of this.#transports.values()) void opening.then((transport) => transport.close());
   }

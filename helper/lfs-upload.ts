@@ -8,14 +8,14 @@ import { lock } from "./lock.ts";
 import type { LfsServers } from "./lfs-servers.ts";
 import { ApiError, type Body, type Sent } from "./transport.ts";
 
-/** Parts that are sent side by side: one connection seldom fills a line. */
+/** Parts that are sent in parallel: one connection rarely uses the whole bandwidth. */
 const SIDE_BY_SIDE = 4;
 
-/** How often an upload is begun or gone on with: it may have ended meanwhile, or have lost a
- * part. */
+/** Maximum number of times an upload is begun or continued: it may have ended meanwhile, or have
+ * lost a part. */
 const ROUNDS = 3;
 
-/** How long to wait (ms) before asking again whether the server has read an object back. */
+/** Delay (ms) before the server is asked again whether it has read an object back. */
 const LOOK_MS = 100;
 
 /** A file to send. */
@@ -23,8 +23,8 @@ export interface LfsFile {
   readonly oid: string;
   readonly sizeBytes: number;
   readonly path: string;
-  /** Ends in `/uploads`: uploads in parts begin there. Otherwise the file is sent there by one
-   * request. */
+  /** URL of the upload. If it ends in `/uploads`, uploads in parts begin there; otherwise the file
+   * is sent there in one request. */
   readonly href: string;
   readonly header: Readonly<Record<string, string>>;
 }
@@ -36,8 +36,8 @@ interface Status {
   readonly parts: readonly number[];
 }
 
-/** Sends a file, unless the server has it meanwhile, and goes on with an upload that was cut.
- * @param sent as of `Transport`, also called with what was there before
+/** Sends a file, unless the server has it by now. Continues an interrupted upload.
+ * @param sent as in `Transport`, also called with bytes that the server already had
  * @throws ApiError, Error */
 export async function uploadFile(servers: LfsServers, file: LfsFile, sent: Sent): Promise<void> {
   const { path, sizeBytes, href, header } = file;
@@ -81,7 +81,7 @@ class PartUpload {
     this.#saved.clear();
   }
 
-  /** Goes on with the upload that was cut, or begins another.
+  /** Continues an interrupted upload, or begins another.
    * @returns null: the server has the object */
   async #open(): Promise<Status | null> {
     const id = this.#saved.read();
@@ -93,7 +93,7 @@ class PartUpload {
     return begun as Status;
   }
 
-  /** @returns null: it has ended */
+  /** Finds an upload. @returns null: it has ended */
   async #find(id: string): Promise<Status | null> {
     try {
       return await this.#ask<Status>("GET", `/${id}`);
@@ -103,11 +103,11 @@ class PartUpload {
     }
   }
 
-  /** Whether a failed upload can be gone on with, or begun anew. */
+  /** Whether a failed upload can be continued or begun again. */
   async #mayGoOn(error: unknown, id: string): Promise<boolean> {
     if (!(error instanceof ApiError)) return false;
     if (error.status === 404 || error.status === 409) {
-      // It has ended, or is of no use: the next has nothing of it.
+      // The upload has ended, or cannot be used: the next one starts from nothing.
       this.#saved.clear();
       return true;
     }
@@ -149,8 +149,8 @@ class PartUpload {
     await this.#servers.ask("PUT", address, header, { path, from, sizeBytes }, this.#sent, `${href}/${id}`);
   }
 
-  /** Has the server join the parts and read the object back, which takes several requests if it is
-   * large. */
+  /** Has the server join the parts and read the object back, which takes several requests for a
+   * large object. */
   async #complete(id: string): Promise<void> {
     for (;;) {
       const { checked } = await this.#ask<{ checked?: number }>("POST", `/${id}`);
@@ -164,10 +164,11 @@ class PartUpload {
   }
 }
 
-/** The upload of one file that is under way: its id, in `$GIT_DIR/holdfast/lfs/<hash>`. */
+/** The upload of one file in progress: its id, in `$GIT_DIR/holdfast/lfs/<hash>`. */
 class SavedLfsUpload {
   readonly #path: string;
-  /** Whether another process sends the same file, and this one has an upload of its own. */
+  /** Whether another process sends the same file, so that this one has a separate upload, which is
+   * not saved. */
   readonly #isSpare: boolean;
 
   private constructor(path: string, isSpare: boolean) {
@@ -175,7 +176,7 @@ class SavedLfsUpload {
     this.#isSpare = isSpare;
   }
 
-  /** @param href where uploads of the file begin */
+  /** @param href URL at which uploads of the file begin */
   static async open(href: string): Promise<SavedLfsUpload> {
     const gitDir = (await git(["rev-parse", "--git-common-dir"])).trimEnd();
     const dir = join(gitDir, "holdfast", "lfs");
@@ -184,7 +185,7 @@ class SavedLfsUpload {
     return new SavedLfsUpload(path, !lock(`${path}.lock`));
   }
 
-  /** The id of the upload that was cut; null: there is none. */
+  /** Reads the id of an interrupted upload; null: none. */
   read(): string | null {
     if (this.#isSpare) return null;
     try {
@@ -194,19 +195,19 @@ class SavedLfsUpload {
     }
   }
 
-  /** Notes the upload that is under way. */
+  /** Saves the id of the upload in progress. */
   write(id: string): void {
     if (this.#isSpare) return;
     writeFileSync(`${this.#path}.new`, id);
     renameSync(`${this.#path}.new`, this.#path);
   }
 
-  /** Forgets it. */
+  /** Forgets the saved upload. */
   clear(): void {
     if (!this.#isSpare) rmSync(this.#path, { force: true });
   }
 
-  /** Lets others go on with it. */
+  /** Lets other processes continue the upload. */
   close(): void {
     if (!this.#isSpare) rmSync(`${this.#path}.lock`, { force: true });
   }

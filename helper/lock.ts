@@ -1,7 +1,7 @@
 import { closeSync, openSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
 
-/** Locks by a file with the process's id, which the caller removes at the end.
- * @returns false when a process that lives has the lock */
+/** Takes a lock: a file with the process's id, which the caller removes at the end.
+ * @returns false when a living process has the lock */
 export function lock(path: string): boolean {
   for (let tries = 0; tries < 2; tries++) {
     try {

@@ -1,13 +1,12 @@
 #!/usr/bin/env node
-// git-remote-holdfast: pushes of any size to `holdfast::https://host/owner/repo`. git runs it, and
-// speaks with it over standard input and output.
-// See gitremote-helpers(7).
+// git-remote-holdfast: pushes of any size to `holdfast::https://host/owner/repo`. git runs it and
+// talks to it over standard input and output. See gitremote-helpers(7).
 import { spawnSync } from "node:child_process";
 import { git } from "./git.ts";
 import { pushBatch, type PushContext } from "./push.ts";
 import { LineReader, Relay } from "./relay.ts";
 
-/** Says what went wrong, as git's helpers do. */
+/** Reports an error in the style of git's helpers, and exits. */
 function fail(error: unknown): never {
   process.stderr.write(`fatal: ${error instanceof Error ? error.message : String(error)}\n`);
   process.exit(128);
@@ -49,7 +48,7 @@ async function run(remote: string, address: string): Promise<void> {
   relay.end();
 }
 
-/** Remembers an option that was accepted: a push may be made here. */
+/** Remembers an accepted option, since a push may be made here. */
 function note({ options, pushOptions }: PushContext, line: string, answer: string): void {
   if (answer !== "ok") return;
   const [, name = "", value = ""] = /^option (\S+) ?(.*)$/.exec(line) ?? [];
@@ -66,24 +65,24 @@ function noteRefs({ refs }: PushContext, lines: readonly string[]): void {
   }
 }
 
-// git ends its helpers with a signal; what they leave at the end, they must leave then.
+// git ends its helpers with a signal; cleanup at exit must run then, too.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(130));
 const [, , remote, address = remote] = process.argv;
 if (remote === undefined || address === undefined)
   fail(new Error("git runs this: git push holdfast::https://host/owner/repo"));
 run(remote, address).catch(fail);
 
-/** Tells the client of Git LFS where a repository's server is. It appends to the URL of a remote,
- * and cannot ask `holdfast::…`. A push runs it as a hook, after git has begun to speak with this
- * helper.
+/** Configures the server of a repository for the client of Git LFS, which derives it from the URL
+ * of a remote and cannot use `holdfast::…`. A push runs the client as a hook, after git has begun
+ * to talk to this helper.
  *
- * Each remote with this URL gets `lfsurl`, or `lfspushurl` if it only pushes there. What the user
- * has set stays: `holdfastlfs` holds what was set here. A push without a remote has the setting
- * until it ends. Where LFS is not set up, nothing is done.
+ * Each remote with this URL gets `lfsurl`, or `lfspushurl` if it only pushes there. Values that the
+ * user has set are kept: `holdfastlfs` records the values set here. A push without a remote has the
+ * setting until it ends. Without Git LFS, nothing is set.
  * @param address of the repository, without `holdfast::`
  * @see git-lfs-config(5) */
 export async function pointLfs(address: string, isPush: boolean): Promise<void> {
-  // Outside of a repository nothing is pushed or checked out.
+  // Outside a repository there is no push or checkout.
   if (process.env["GIT_DIR"] === undefined) return;
   const settings = await readSettings();
   if (!settings.has("filter.lfs.process") || settings.has("lfs.url")) return;
@@ -105,7 +104,7 @@ export async function pointLfs(address: string, isPush: boolean): Promise<void> 
   process.once("exit", () => spawnSync("git", ["config", "--local", "--remove-section", `remote.${url}`]));
 }
 
-/** git's configuration: values by key. */
+/** Reads git's configuration: values by key. */
 async function readSettings(): Promise<Map<string, string[]>> {
   const settings = new Map<string, string[]>();
   for (const setting of (await git(["config", "--list", "-z"])).split("\0")) {

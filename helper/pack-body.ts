@@ -1,38 +1,39 @@
 import { createReadStream } from "node:fs";
 import type { Part } from "./packs.ts";
 
-/** Bytes of a file that are read at a time. */
+/** Bytes of a file that are read at once. */
 const READ_BYTES = 256 * 1024;
 
-/** Milliseconds of waiting for the line after which a body is given up that got ahead by fewer than
- * so many bytes in each: what a cut loses goes again in half a minute, at most. */
+/** Limits for a slow connection: after this many ms of waiting for the network, a body is given up
+ * if its average speed is below this many bytes per ms. So an interruption costs at most half a
+ * minute of repeated sending. */
 const JUDGED_AFTER_MS = 2_000;
 const FAST_BYTES_PER_MS = 3_000;
 
-/** The first parts of a pack, sent as one body while they are made. The server keeps nothing of a
- * body: what is cut goes again, as parts. */
+/** The first parts of a pack, sent as one body while they are made. The server stores nothing of a
+ * body: after an interruption it is sent again, as parts. */
 export class PackBody {
-  /** The number of the part in which the pack goes on behind it. */
+  /** The number of the first part after the body. */
   readonly from: number;
   readonly #pathOf: (part: number) => string;
   readonly #parts: Part[] = [];
   #isWhole = false;
   #isGivenUp = false;
-  /** Bytes that went out, and how long the line had to be waited for. */
+  /** Bytes sent, and time spent waiting for the network. */
   #sentBytes = 0;
   #waitedMs = 0;
   #wake: () => void = () => undefined;
 
   /** @param first the number of the pack's first part
    * @param sizes of the parts
-   * @param mostBytes of the body */
+   * @param mostBytes maximum size of the body */
   constructor(first: number, sizes: Iterator<number, never>, mostBytes: number, pathOf: (part: number) => string) {
     this.#pathOf = pathOf;
     this.from = first;
     for (let bytes = sizes.next().value; bytes <= mostBytes; bytes += sizes.next().value) this.from += 1;
   }
 
-  /** Whether a part goes with it: if so, it is noted. */
+  /** Adds a part, if it belongs to the body. @returns whether it does */
   takes(part: Part): boolean {
     if (this.#isGivenUp || part.number >= this.from) return false;
     this.#parts.push(part);
@@ -40,27 +41,27 @@ export class PackBody {
     return true;
   }
 
-  /** The pack is made, or cannot be made. */
+  /** Marks the end of the pack, complete or failed. */
   end(): void {
     this.#isWhole = true;
     this.#wake();
   }
 
-  /** Takes no more.
-   * @returns its parts, which must be sent otherwise */
+  /** Stops taking parts.
+   * @returns the parts of the body, which must be sent otherwise */
   giveUp(): readonly Part[] {
     this.#isGivenUp = true;
     this.#wake();
     return this.#parts;
   }
 
-  /** Whether it is not read to its end because the line is slow. */
+  /** Whether the connection is too slow to send the body. */
   get isSlow(): boolean {
     return this.#waitedMs > JUDGED_AFTER_MS && this.#sentBytes < FAST_BYTES_PER_MS * this.#waitedMs;
   }
 
-  /** Its bytes, as they are made.
-   * @throws Error when the line is slow, or a file cannot be read */
+  /** Yields the bytes, as they are made.
+   * @throws Error when the connection is slow, or a file cannot be read */
   async *read(): AsyncGenerator<Buffer, void, void> {
     for (let i = 0; ; i++) {
       while (i === this.#parts.length) {

@@ -11,26 +11,26 @@ export interface Part {
   readonly sha256: string;
 }
 
-/** Where the parts of a pack go. */
+/** Options for the parts of a pack. */
 interface PartOptions {
-  /** The number of the first part; the others follow. */
+  /** The number of the first part; the others count up from it. */
   readonly first: number;
-  /** Of the parts, bytes. */
+  /** Sizes of the parts, bytes. */
   readonly sizes: Iterator<number, never>;
-  /** The file of a part. */
+  /** Path of a part's file. */
   pathOf(part: number): string;
   /** Called with each part whose file is complete. */
   ready(part: Part): void;
 }
 
-/** Bytes of a pack before its entries: the last four tell how many there are. */
+/** Size of a pack's header in bytes: its last four are the number of objects. */
 const HEADER_BYTES = 12;
 
-/** A pack that git makes. */
+/** A pack that git is making. */
 export class RunningPack {
   readonly #child: RunningGit;
   readonly #pieces: AsyncIterator<Buffer>;
-  /** Read, and not written yet. */
+  /** Bytes that were read, and not written yet. */
   #begun: Buffer = Buffer.alloc(0);
 
   private constructor(child: RunningGit) {
@@ -38,7 +38,7 @@ export class RunningPack {
     this.#pieces = (child.stdout as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
   }
 
-  /** Begins to pack what some objects reach and others do not. */
+  /** Starts a pack of the objects that `tips` reach and `had` do not. */
   static start(tips: readonly string[], had: readonly string[]): RunningPack {
     const args = ["pack-objects", "-q", "--thin", "--revs", "--stdout", "--delta-base-offset"];
     const child = startGit(args);
@@ -46,7 +46,7 @@ export class RunningPack {
     return new RunningPack(child);
   }
 
-  /** How many objects it has: known before they are packed.
+  /** Reads the number of objects, which is known before they are packed.
    * @throws Error when git cannot pack them */
   async count(): Promise<number> {
     while (this.#begun.length < HEADER_BYTES) {
@@ -57,7 +57,7 @@ export class RunningPack {
     return this.#begun.readUInt32BE(HEADER_BYTES - 4);
   }
 
-  /** Writes it, as parts.
+  /** Writes the pack in parts.
    * @throws Error when git cannot pack it, or the disk is full */
   async write(options: PartOptions): Promise<void> {
     let number = options.first;
@@ -77,7 +77,7 @@ export class RunningPack {
     if (writer !== null) options.ready(await writer.end());
   }
 
-  /** Ends it. */
+  /** Stops git. */
   stop(): void {
     this.#child.stop();
   }
@@ -103,7 +103,7 @@ class PartWriter {
     this.#file = createWriteStream(path);
   }
 
-  /** Bytes that it may still get. */
+  /** Bytes left until the part is full. */
   get leftBytes(): number {
     return this.#mostBytes - this.#sizeBytes;
   }
@@ -111,7 +111,7 @@ class PartWriter {
   async add(bytes: Buffer): Promise<void> {
     this.#hash.update(bytes);
     this.#sizeBytes += bytes.length;
-    // `once` fails when the file does.
+    // `once` fails when writing the file fails.
     if (!this.#file.write(bytes)) await once(this.#file, "drain");
   }
 

@@ -3,57 +3,57 @@ import { RunningPack } from "./packs.ts";
 
 /** Part of a history that is sent as one pack. */
 export interface Step {
-  /** Its newest commits: those without a child in it. For the last step, tags and what else is no
-   * commit. */
+  /** Newest commits of the step: those without a child in it. For the last step, tags and other
+   * objects that are not commits. */
   readonly tips: readonly string[];
-  /** Commits of earlier steps that are parents of its own. */
+  /** Commits of earlier steps that are parents of this step's commits. */
   readonly covers: readonly string[];
-  /** Estimates: objects, and bytes as they are stored here. */
+  /** Estimates: objects, and bytes as stored here. */
   readonly objects: number;
   readonly bytes: number;
-  /** Bytes of its trees, inflated: what they name takes the server's memory. */
+  /** Size of its trees in bytes, inflated: the entries of trees take the server's memory. */
   readonly treeBytes: number;
 }
 
-/** A step, and its pack if that was begun. */
+/** A step, and its pack if it was started. */
 export interface PlannedStep extends Step {
   readonly pack?: RunningPack;
 }
 
-/** How much a step may have. A single commit may bring more. */
+/** Limits of a step. A single commit may exceed them. */
 export type StepLimits = Pick<Step, "objects" | "bytes" | "treeBytes">;
 
-/** Objects of the first step, at most; the second may have twice as many, and so on: the server
- * begins to index soon, while the others are still being cut. */
+/** Object limit of the first step; the limit doubles with each step, so that the server begins to
+ * index early, while later steps are still planned. */
 const FIRST_OBJECTS = 50_000;
 
-/** A history in steps, each of which needs only those before it. They are cut as they are asked
- * for, one ahead. */
+/** Divides a history into steps, each of which needs only earlier ones. A step is planned when it
+ * is requested, and one is planned ahead. */
 export class Plan {
   readonly #steps: AsyncGenerator<PlannedStep, void, void>;
-  /** Those that were cut, and not taken yet. */
+  /** Steps that were planned, and not taken yet. */
   readonly #cut: PlannedStep[] = [];
   #next: Promise<IteratorResult<PlannedStep, void>> | null = null;
-  /** Of what was cut so far. */
+  /** Totals of the steps planned so far. */
   count = 0;
   objects = 0;
   bytes = 0;
-  /** Whether that is all. */
+  /** Whether all steps are planned. */
   isWhole = false;
 
   private constructor(steps: AsyncGenerator<PlannedStep, void, void>) {
     this.#steps = steps;
   }
 
-  /** Cuts what `wanted` reach and `had` do not.
+  /** Plans the objects that `wanted` reach and `had` do not.
    * @see planSteps */
   static cut(wanted: readonly string[], had: readonly string[], limits: StepLimits): Plan {
     return new Plan(planSteps(wanted, had, limits));
   }
 
-  /** One step of all that `wanted` reach and `had` do not: its pack is begun, which tells how many
-   * objects that is.
-   * @param most bytes of it, and of its trees, at most
+  /** Plans a single step of all objects that `wanted` reach and `had` do not. Its pack is started,
+   * since that gives the number of objects.
+   * @param most its size in bytes, and that of its trees, at most
    * @throws Error when git cannot pack it */
   static async whole(
     wanted: readonly string[],
@@ -68,19 +68,19 @@ export class Plan {
     return plan;
   }
 
-  /** Whether the whole history has at most so much. */
+  /** Whether the whole history is within limits. */
   async isWithin({ objects, bytes }: Pick<StepLimits, "objects" | "bytes">): Promise<boolean> {
     const fits = (): boolean => this.objects <= objects && this.bytes <= bytes;
     while (fits() && (await this.#cutNext())) continue;
     return fits();
   }
 
-  /** The first step that was not taken; null: there is none. */
+  /** Returns the first step that was not taken; null: none. */
   async first(): Promise<PlannedStep | null> {
     return this.#cut.length > 0 || (await this.#cutNext()) ? this.#cut[0]! : null;
   }
 
-  /** Takes the steps. */
+  /** Yields the steps, and takes each. */
   async *take(): AsyncGenerator<PlannedStep, void, void> {
     while ((await this.first()) !== null) {
       const step = this.#cut.shift()!;
@@ -89,7 +89,7 @@ export class Plan {
     }
   }
 
-  /** Cuts no more. */
+  /** Stops planning. */
   async stop(): Promise<void> {
     for (const { pack } of this.#cut) pack?.stop();
     await this.#next?.catch(() => undefined);
@@ -99,7 +99,7 @@ export class Plan {
   #begin(): Promise<IteratorResult<PlannedStep, void>> {
     if (this.#next !== null) return this.#next;
     this.#next = this.#steps.next();
-    // Whoever asks for the step is told.
+    // The caller that requests the step gets the error.
     this.#next.catch(() => undefined);
     return this.#next;
   }
@@ -126,10 +126,10 @@ export class Plan {
 
 async function* nothing(): AsyncGenerator<never, void, void> {}
 
-/** Cuts what `wanted` reach and `had` do not into steps, the oldest first.
+/** Divides the objects that `wanted` reach and `had` do not into steps, the oldest first.
  *
- * Commits are taken with all their parents before them, each with the objects that it is the first
- * to have: so whatever prefix of this order has been sent, it is closed.
+ * Commits come after all their parents, each with the objects that it introduces. So any prefix of
+ * this order is closed: it reaches only its own objects.
  * @param wanted ids of objects that are here
  * @param had ids; those that are not here are ignored */
 async function* planSteps(
@@ -153,8 +153,8 @@ async function* planSteps(
   yield* cut.takeSteps();
 }
 
-/** Each commit, followed by the objects that are new with it, some lines at a time: the type, bytes
- * inflated and as stored; of a commit its id and its parents' follow. */
+/** Lists each commit, followed by the objects that it introduces, in batches of lines: the type,
+ * bytes inflated and as stored; for a commit also its id and its parents'. */
 async function* listObjects(
   wanted: readonly string[],
   known: readonly string[],
@@ -175,7 +175,7 @@ async function* listObjects(
   }
 }
 
-/** Those of the wanted objects that are no commits, and are not known to be there. */
+/** Returns the wanted objects that are not commits, unless the server is known to have them. */
 async function findOthers(wanted: readonly string[], known: ReadonlySet<string>): Promise<string[]> {
   const child = startGit(["cat-file", "--batch-check=%(objecttype) %(objectname)", "--buffer"]);
   writeLines(child, new Set(wanted));
@@ -187,7 +187,7 @@ async function findOthers(wanted: readonly string[], known: ReadonlySet<string>)
   return others;
 }
 
-/** What a step, or a commit, has. */
+/** Totals of a step or a commit. */
 interface Tally {
   objects: number;
   bytes: number;
@@ -206,15 +206,15 @@ const sumOf = (one: Tally, other: Tally): Tally => ({
 class Cut {
   readonly #limits: StepLimits;
   #steps: Step[] = [];
-  /** Of the present step, at most. */
+  /** Object limit of the current step. */
   #mostObjects = FIRST_OBJECTS;
-  /** The present step's commits without a child so far, and the commits of earlier steps that its
-   * own have as parents. */
+  /** The current step's commits without a child so far, and the commits of earlier steps that are
+   * parents of its commits. */
   #tips = new Set<string>();
   #covers = new Set<string>();
   /** Commits of earlier steps without a child so far. */
   readonly #frontier = new Set<string>();
-  /** Of the present step before its newest commit, and of that commit. */
+  /** Totals of the current step without its newest commit, and of that commit. */
   #before = newTally();
   #newest = newTally();
   #commit: { oid: string; parents: readonly string[] } | null = null;
@@ -223,7 +223,7 @@ class Cut {
     this.#limits = limits;
   }
 
-  /** Begins a commit: what follows is counted as its own. */
+  /** Begins a commit: the following objects are counted as its own. */
   begin(oid: string, parents: readonly string[]): void {
     this.#addCommit();
     this.#commit = { oid, parents };
@@ -235,21 +235,21 @@ class Cut {
     this.#newest.treeBytes += treeBytes;
   }
 
-  /** Takes the steps that are complete. */
+  /** Returns the completed steps, and forgets them. */
   takeSteps(): Step[] {
     const steps = this.#steps;
     this.#steps = [];
     return steps;
   }
 
-  /** @param others what is to be sent besides commits */
+  /** @param others objects to send besides commits */
   finish(others: readonly string[]): void {
     this.#addCommit();
     this.#close();
     if (others.length > 0) this.#steps.push({ ...newTally(), tips: others, covers: [], objects: others.length });
   }
 
-  /** Adds the newest commit to the step, or to another one if it does not fit. */
+  /** Adds the newest commit to the step, or to a new step if it does not fit. */
   #addCommit(): void {
     if (this.#commit === null) return;
     if (this.#exceeds(sumOf(this.#before, this.#newest))) this.#close();

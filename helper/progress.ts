@@ -3,7 +3,7 @@ const EVERY_MS = 250;
 
 const MIB = 1024 * 1024;
 
-/** A progress bar on standard error, as git's. */
+/** A progress bar on standard error, in the style of git's. */
 export class Progress {
   readonly #isShown: boolean;
   readonly #startMs = Date.now();
@@ -17,8 +17,8 @@ export class Progress {
     this.#isShown = isShown;
   }
 
-  /** Shows how far a phase is.
-   * @param total null: it is not known yet */
+  /** Shows the progress of a phase.
+   * @param total null: not known yet */
   show(title: string, done: number, total: number | null): void {
     this.#title = title;
     this.#done = Math.min(done, total ?? Infinity);
@@ -26,7 +26,7 @@ export class Progress {
     this.#tell(total !== null && done >= total);
   }
 
-  /** Counts bytes that were sent. */
+  /** Counts sent bytes. */
   count(bytes: number): void {
     this.#sentBytes += bytes;
     this.#tell(false);

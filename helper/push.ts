@@ -7,12 +7,13 @@ import { Saved } from "./saved.ts";
 import { Sizes } from "./sizes.ts";
 import { type RefMove, sendLargePush } from "./upload.ts";
 
-/** What is wanted, mostly branches and tags, up to which a step may end with all of it. */
+/** Maximum number of wanted objects, mostly branches and tags, for sending all of them in a single
+ * step. */
 const WHOLE_TIPS = 10_000;
 
-/** What the commands before a push have said. */
+/** State from the commands before a push. */
 export interface PushContext {
-  /** Of the repository. */
+  /** URL of the repository. */
   readonly url: URL;
   readonly relay: Relay;
   /** The server's refs: ids in hex by name. */
@@ -43,7 +44,7 @@ export async function pushBatch(context: PushContext, lines: readonly string[]):
   };
   const api = await Api.open(context.url);
   const saved = Saved.open(context.url.origin + context.url.pathname);
-  // Also after a signal: the next push finds the folder free.
+  // Also after a signal, so that the next push finds the folder free.
   process.once("exit", () => saved.close());
   try {
     const push = {
@@ -64,13 +65,13 @@ export async function pushBatch(context: PushContext, lines: readonly string[]):
   }
 }
 
-/** How what is wanted is sent in steps; null: it goes as one request. */
+/** Plans the steps of a large push; null: it is sent as one request. */
 async function planLarge(wanted: readonly string[], had: readonly string[], sizes: Sizes): Promise<Plan | null> {
   const totals = await readTotals();
   const isWithin = (most: Totals): boolean =>
     totals !== null && totals.objects <= most.objects && totals.bytes <= most.bytes;
   if (isWithin(sizes.plain)) return null;
-  // All that is here may be one step: then nothing need be cut.
+  // If all objects here fit into one step, no division is needed.
   const whole = isWithin(sizes.step) && wanted.length <= WHOLE_TIPS ? await Plan.whole(wanted, had, sizes.step) : null;
   if (whole !== null && whole.objects > sizes.plain.objects) return whole;
   const cut = Plan.cut(wanted, had, sizes.step);
@@ -80,7 +81,7 @@ async function planLarge(wanted: readonly string[], had: readonly string[], size
   return isPlain ? null : (whole ?? cut);
 }
 
-/** The ref changes of a batch, with names as text. */
+/** Reads the ref changes of a batch, with names as text. */
 async function readMoves({ refs }: PushContext, lines: readonly string[]): Promise<RefMove[]> {
   const specs = lines.map((line) => /^push \+?([^:]*):(.*)$/.exec(line));
   const sources = specs.flatMap((spec) => spec?.[1] || []);
@@ -105,7 +106,7 @@ function decode(text: string): string {
   return Buffer.from(text, "latin1").toString();
 }
 
-/** git quotes an option as in C if it must. */
+/** Reads an option, which git quotes as in C if it must. */
 function unquote(option: string): string {
   if (!option.startsWith('"')) return decode(option);
   return decode(

@@ -3,7 +3,7 @@ import type { Readable, Writable } from "node:stream";
 
 const LF = 10;
 
-/** Reads lines from a stream, and at last whatever follows them. */
+/** Reads lines from a stream, and finally the rest of it as bytes. */
 export class LineReader {
   readonly #stream: Readable;
   readonly #pieces: AsyncIterator<Buffer>;
@@ -14,7 +14,7 @@ export class LineReader {
     this.#pieces = stream.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>;
   }
 
-  /** The next line without its LF; null: the stream has ended. Byte strings. */
+  /** Reads the next line without its LF, as a byte string; null: the stream has ended. */
   async next(): Promise<string | null> {
     for (let from = 0; ;) {
       const end = this.#rest.indexOf(LF, from);
@@ -30,14 +30,14 @@ export class LineReader {
     }
   }
 
-  /** Lines up to an empty one, or to the end. */
+  /** Reads lines up to an empty one, or to the end. */
   async block(): Promise<string[]> {
     const lines: string[] = [];
     for (let line = await this.next(); line !== null && line !== ""; line = await this.next()) lines.push(line);
     return lines;
   }
 
-  /** Passes on everything that follows. */
+  /** Pipes the rest of the stream. */
   async pipe(into: Writable): Promise<void> {
     if (this.#rest.length > 0) into.write(this.#rest);
     await this.#pieces.return?.();
@@ -47,7 +47,7 @@ export class LineReader {
   }
 }
 
-/** Git's own helper for HTTP, to which commands are passed on. */
+/** Git's own helper for HTTP, which commands are passed on to. */
 export class Relay {
   readonly #child: ChildProcessByStdio<Writable, Readable, null>;
   readonly #lines: LineReader;
@@ -59,7 +59,7 @@ export class Relay {
     this.#child = spawn("git", [`remote-${scheme}`, remote, url], { stdio: ["pipe", "pipe", "inherit"] });
     this.#child.stdin.on("error", () => undefined);
     this.#child.on("close", (code) => {
-      // It has said why.
+      // The helper has printed the reason.
       if (code !== 0) process.exit(code ?? 1);
     });
     this.#lines = new LineReader(this.#child.stdout);
@@ -80,13 +80,13 @@ export class Relay {
     return this.#lines.block();
   }
 
-  /** Joins both ways until the connection ends. */
+  /** Pipes both directions until the connection ends. */
   async join(input: LineReader): Promise<void> {
     void input.pipe(this.#child.stdin);
     await this.#lines.pipe(process.stdout);
   }
 
-  /** Ends it: an empty line is its last command. */
+  /** Ends the helper: an empty line is its last command. */
   end(): void {
     this.#child.stdin.end("\n");
   }

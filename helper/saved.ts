@@ -5,16 +5,16 @@ import { lock } from "./lock.ts";
 import type { Part } from "./packs.ts";
 import type { Step } from "./plan.ts";
 
-/** A step whose pack is made, and that the server has not indexed yet. */
+/** A packed step that the server has not indexed yet. */
 export interface PackedStep extends Step {
   readonly parts: readonly Part[];
 }
 
-/** An upload session that is under way. */
+/** An upload session in progress. */
 export interface SavedUpload {
-  /** The server's id. */
+  /** Id of the session on the server. */
   readonly id: string;
-  /** Its push options. */
+  /** Push options of the session. */
   readonly options: readonly string[];
   /** The number of the next part. */
   nextPart: number;
@@ -22,10 +22,11 @@ export interface SavedUpload {
   steps: PackedStep[];
 }
 
-/** What is under way to one URL: `$GIT_DIR/holdfast/<hash>/`. */
+/** Saved state of the push to one URL: `$GIT_DIR/holdfast/<hash>/`. */
 export class Saved {
   readonly #dir: string;
-  /** Another push uses the folder of this URL: nobody would look into this one again. */
+  /** Whether another push uses the folder of this URL. Then this one has a folder that no later
+   * push would find. */
   readonly #isSpare: boolean;
 
   private constructor(dir: string, isSpare: boolean) {
@@ -33,7 +34,7 @@ export class Saved {
     this.#isSpare = isSpare;
   }
 
-  /** Opens the folder of a URL, or another one while a push from here to the same URL uses that. */
+  /** Opens the folder of a URL, or another one while a push from here to the same URL uses it. */
   static open(url: string): Saved {
     const gitDir = resolve(process.env["GIT_DIR"] ?? ".git");
     const name = createHash("sha256").update(url).digest("hex").slice(0, 16);
@@ -45,17 +46,17 @@ export class Saved {
     throw new Error("the folder holdfast in the repository's directory cannot be locked");
   }
 
-  /** What was under way when it was cut; null: nothing. */
+  /** Reads the upload that was interrupted; null: none. */
   read(): SavedUpload | null {
     try {
       return JSON.parse(readFileSync(join(this.#dir, "upload.json"), "utf8")) as SavedUpload;
     } catch {
-      // There is none, or the machine has lost what was in it: then the push begins again.
+      // There is none, or a crash of the machine has damaged it: then the push begins again.
       return null;
     }
   }
 
-  /** Writes what is under way. */
+  /** Saves the upload in progress. */
   write(upload: SavedUpload): void {
     const path = join(this.#dir, "upload.json");
     writeFileSync(`${path}.new`, JSON.stringify(upload));
@@ -71,12 +72,12 @@ export class Saved {
     for (const { number } of parts) rmSync(this.pathOf(number), { force: true });
   }
 
-  /** Removes the files of all parts, also of a pack that was not finished. */
+  /** Removes the files of all parts, including those of an unfinished pack. */
   dropAll(): void {
     for (const name of readdirSync(this.#dir)) if (name.endsWith(".part")) rmSync(join(this.#dir, name));
   }
 
-  /** Forgets everything. */
+  /** Removes the folder. */
   clear(): void {
     rmSync(this.#dir, { recursive: true, force: true });
   }

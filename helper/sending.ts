@@ -2,16 +2,16 @@ import type { Api } from "./api.ts";
 import type { Part } from "./packs.ts";
 import type { Saved } from "./saved.ts";
 
-/** Parts that are sent side by side: one connection seldom fills a line. */
+/** Parts that are sent in parallel: one connection rarely uses the whole bandwidth. */
 const SIDE_BY_SIDE = 4;
 
-/** Sends the files of parts, in the order in which they are added, several at a time. */
+/** Sends the files of parts in the order in which they were added, several in parallel. */
 export class Sending {
   readonly #api: Api;
   readonly #saved: Saved;
   readonly #id: string;
   readonly #count: (bytes: number) => void;
-  /** The checksums of parts that the server has. */
+  /** Checksums of the parts that the server has, by number. */
   readonly #there: ReadonlyMap<number, string>;
   readonly #waiting: { part: Part; begin: () => void; drop: (reason: Error) => void }[] = [];
   readonly #sent = new Map<number, Promise<void>>();
@@ -20,7 +20,7 @@ export class Sending {
 
   /** @param id of the session
    * @param there the parts that the server has
-   * @param count called with each number of bytes that went out */
+   * @param count called with each number of bytes sent */
   constructor(
     api: Api,
     saved: Saved,
@@ -35,21 +35,21 @@ export class Sending {
     this.#count = count;
   }
 
-  /** Sends a part when it is its turn, unless the server has it. */
+  /** Queues a part for sending, unless the server has it. */
   add(part: Part): void {
     const sent = this.#there.get(part.number) === part.sha256 ? Promise.resolve() : this.#send(part);
-    // Whoever waits for the part is told.
+    // The caller that awaits the part gets the error.
     sent.catch(() => undefined);
     this.#sent.set(part.number, sent);
   }
 
-  /** Waits until parts that were added have arrived.
-   * @throws the error of the first that could not be sent */
+  /** Waits until the given parts have arrived.
+   * @throws the error of the first part that could not be sent */
   async awaitParts(parts: readonly Part[]): Promise<void> {
     for (const { number } of parts) await this.#sent.get(number);
   }
 
-  /** Sends nothing that has not begun. */
+  /** Drops the parts that are still queued. */
   stop(): void {
     this.#isStopped = true;
     for (const { drop } of this.#waiting.splice(0)) drop(new Error("the upload was given up"));

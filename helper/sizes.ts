@@ -3,32 +3,33 @@ import type { Step, StepLimits } from "./plan.ts";
 
 const MIB = 1024 * 1024;
 
-/** Objects and bytes up to which a push goes as one request, as any push. The bytes are an
+/** Maximum objects and bytes of a push that is sent as one ordinary request. The bytes are an
  * estimate, and the platform ends a body at 100 MB. */
 const PLAIN_OBJECTS = 50_000;
 const PLAIN_BYTES = 32 * MIB;
 
-/** Of one step: few enough that the server indexes it in seconds, which a cut loses; enough that
- * git finds its deltas, and that the server seldom reads what they begin from. What trees name is
- * kept in the server's memory while it indexes: some 4 MiB for 32 MiB of trees. */
+/** Maximum size of one step. Small steps are indexed by the server within seconds, which is what an
+ * interruption costs; large steps let git find its deltas, and the server rarely reads their bases.
+ * The server keeps the entries of trees in memory while it indexes: some 4 MiB for 32 MiB of
+ * trees. */
 const STEP_OBJECTS = 450_000;
 const STEP_BYTES = 256 * MIB;
 const STEP_TREE_BYTES = 128 * MIB;
 
-/** Of one part: a slow line brings it in minutes, and a few are under way at a time. The first of a
- * pack is small, and each may be twice as large as the one before it: the server begins to index
- * soon. */
+/** Maximum size of one part: a slow connection sends it in minutes, and a few are sent in parallel.
+ * The first part of a pack is small, and each may be twice as large as the previous one, so that
+ * the server begins to index early. */
 const PART_BYTES = 16 * MIB;
 const FIRST_PART_BYTES = 1 * MIB;
 
-/** Parts of a pack after which they are twice as large, as far as the server takes them: it keeps a
- * thousand, and nobody knows how large a pack will be. */
+/** Number of a pack's parts after which the size doubles, within the server's limit: the server
+ * stores a thousand parts, and the size of a pack is not known in advance. */
 const PARTS_OF_A_SIZE = 200;
 
 type PlainLimits = Pick<StepLimits, "objects" | "bytes">;
 
-/** How a large push is cut: `holdfast.plainObjects`, `plainBytes`, `stepObjects`, `stepBytes` and
- * `partBytes` of git's configuration, and what the server allows. */
+/** Sizes for dividing a large push: `holdfast.plainObjects`, `plainBytes`, `stepObjects`,
+ * `stepBytes` and `partBytes` of git's configuration, within the server's limits. */
 export class Sizes {
   readonly plain: PlainLimits;
   readonly step: StepLimits;
@@ -42,7 +43,7 @@ export class Sizes {
     this.#mostPartBytes = mostPartBytes;
   }
 
-  /** @throws Error for a setting that is no number */
+  /** @throws Error for a setting that is not a number */
   static async read(): Promise<Sizes> {
     const most = Number.MAX_SAFE_INTEGER;
     const [plainObjects, plainBytes, stepObjects, stepBytes, partBytes] = await Promise.all([
@@ -60,8 +61,8 @@ export class Sizes {
     );
   }
 
-  /** The same, within the server's limits. A pack may be larger than what git has stored of it, and
-   * have some objects that were not counted. */
+  /** Reduces the sizes to the server's limits, with a margin: a pack may be larger than git's
+   * stored objects, and contain some objects that were not counted. */
   within(limits: { readonly partBytes: number; readonly stepBytes: number; readonly stepObjects: number }): Sizes {
     const step = {
       ...this.step,
@@ -71,12 +72,12 @@ export class Sizes {
     return new Sizes(this.plain, step, this.#partBytes, limits.partBytes);
   }
 
-  /** Bytes of a body, at most. */
+  /** Maximum size of a body, bytes. */
   get bodyBytes(): number {
     return this.#mostPartBytes;
   }
 
-  /** Bytes of a pack's parts, one after the other: the last may have fewer. */
+  /** Yields the sizes of a pack's successive parts, bytes; the last part may be smaller. */
   *parts(): Generator<number, never> {
     for (let before = 0; ; before++) {
       const usual = this.#partBytes * 2 ** Math.floor(before / PARTS_OF_A_SIZE);
@@ -84,13 +85,14 @@ export class Sizes {
     }
   }
 
-  /** Whether steps are cut alike. */
+  /** Whether steps are divided by the same limits. */
   isSame({ step }: Sizes): boolean {
     const { objects, bytes, treeBytes } = this.step;
     return step.objects === objects && step.bytes === bytes && step.treeBytes === treeBytes;
   }
 
-  /** Half of what a step had that the server refused as too large; null: it was a single object. */
+  /** Halves the limits for a step that the server refused as too large; null: the step was a single
+   * object. */
   smallerThan({ objects, bytes, treeBytes }: Step): Sizes | null {
     const halve = (most: number): number => Math.max(1, Math.floor(most / 2));
     const step = { objects: Math.floor(objects / 2), bytes: halve(bytes), treeBytes: halve(treeBytes) };

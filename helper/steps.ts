@@ -22,19 +22,20 @@ export interface Status {
   readonly limits: { readonly partBytes: number; readonly stepBytes: number; readonly stepObjects: number };
 }
 
-/** Packed steps that wait for the server: they take space on the disk. */
+/** Maximum number of packed steps that wait for the server: they take disk space. */
 const AHEAD = 2;
 
-/** How often the server is asked whether a step that was cut off goes on (ms). */
+/** Interval (ms) at which the server is asked whether an interrupted step goes on. */
 const LOOK_MS = 1_000;
 
-/** Bytes that a part has at least for which the server waits, except for the last. */
+/** Minimum size of a part, in bytes, except for the last: after a smaller one the server does not
+ * wait for the next. */
 const MIN_INNER_PART_BYTES = 1024 * 1024;
 
-/** Tips that the server takes in a URL. */
+/** Maximum number of tips that the server accepts in a URL. */
 const MOST_SENT_TIPS = 100;
 
-/** The server cannot index a step; smaller ones it may. */
+/** The server cannot index a step; smaller steps may work. */
 export class TooLargeStep extends Error {
   readonly step: Step;
 
@@ -44,38 +45,39 @@ export class TooLargeStep extends Error {
   }
 }
 
-/** What the steps of a session are sent with. */
+/** Environment for sending the steps of a session. */
 interface StepContext {
   readonly api: Api;
   readonly saved: Saved;
   readonly sizes: Sizes;
   readonly progress: Progress;
-  /** Tells the user a line. */
+  /** Prints a line for the user. */
   say(line: string): void;
-  /** What is under way: steps enter it when they are packed, and leave it when they are indexed. */
+  /** State of the session: steps are added when they are packed, and removed when they are
+   * indexed. */
   readonly upload: SavedUpload;
-  /** What the server has, and what is packed for it: ids of commits, mostly. */
+  /** Ids, mostly of commits, that the server has or that are packed for it. */
   readonly had: Set<string>;
 }
 
-/** A step whose pack is being made, or made. */
+/** A step whose pack is being made or complete. */
 interface StepUnderWay {
   readonly step: Step;
   readonly packing: Promise<PackedStep>;
-  /** What of the pack goes as a body; null: all of it goes in parts. */
+  /** The beginning of the pack, sent as a body; null: the whole pack is sent in parts. */
   readonly body: PackBody | null;
 }
 
-/** Packs, sends and indexes the steps of a session. Packing is ahead of sending, and sending of
- * indexing, but steps are indexed in order. */
+/** Packs, sends and indexes the steps of a session. Packing runs ahead of sending, and sending
+ * ahead of indexing, but steps are indexed in order. */
 export class StepSender {
   readonly #context: StepContext;
   readonly #sending: Sending;
   readonly #stop = new AbortController();
-  /** Those that have not been sent. */
+  /** Bodies that have not been sent. */
   readonly #bodies = new Set<PackBody>();
   #isSlow = false;
-  /** The highest number of a part that the server had before. */
+  /** The highest number of a part that the server had at the start. */
   readonly #lastThere: number;
   #last: Promise<void> = Promise.resolve();
   readonly #running: Promise<void>[] = [];
@@ -88,7 +90,7 @@ export class StepSender {
     this.#lastThere = parts.reduce((last, { part }) => Math.max(last, part), 0);
   }
 
-  /** Sends the steps that were packed before, then those of a plan.
+  /** Sends the steps that were packed earlier, then those of a plan.
    * @throws TooLargeStep, ApiError, Error */
   async send(plan: Plan): Promise<void> {
     const waiting = [...this.#context.upload.steps];
@@ -107,7 +109,7 @@ export class StepSender {
         while (this.#running.length > AHEAD) await this.#running.shift();
         const underWay = this.#pack(step);
         this.#follow(underWay, show);
-        // A step that is refused while it is packed ends the packing.
+        // A step that is refused during packing ends the packing.
         await Promise.race([underWay.packing, this.#last.then(() => underWay.packing)]);
       }
       if (plan.count + waiting.length > 1)
@@ -121,7 +123,7 @@ export class StepSender {
     }
   }
 
-  /** Has a step indexed after those before it. */
+  /** Has a step indexed after the previous ones. */
   #follow({ step, packing, body }: StepUnderWay, show: () => void): void {
     const before = this.#last;
     this.#last = (async () => {
@@ -134,7 +136,7 @@ export class StepSender {
       this.#finish(await packing);
       show();
     })();
-    // The loop in `send` waits for it, in order.
+    // The loop in `send` awaits it, in order.
     this.#last.catch(() => this.#sending.stop());
     this.#running.push(this.#last);
   }
@@ -168,16 +170,17 @@ export class StepSender {
       saved.write(upload);
       return packed;
     })();
-    // Whoever waits for it is told.
+    // Callers that await it get the error.
     packing.catch(() => undefined);
     return { step, packing, body };
   }
 
-  /** @param from the number of the step's first part
-   * @returns null: its pack goes in parts */
+  /** Opens a body for a step's pack.
+   * @param from the number of the step's first part
+   * @returns null: the pack is sent in parts */
   #openBody({ tips }: Step, from: number): PackBody | null {
     const { sizes, saved } = this.#context;
-    // A part of another pack may be there under a number of this one.
+    // The server may have a part of another pack under one of this pack's numbers.
     const isAlone = from > this.#lastThere && sizes.parts().next().value >= MIN_INNER_PART_BYTES;
     if (this.#isSlow || !isAlone || tips.length > MOST_SENT_TIPS) return null;
     const body = new PackBody(from, sizes.parts(), sizes.bodyBytes, (part) => saved.pathOf(part));
@@ -185,16 +188,16 @@ export class StepSender {
     return body;
   }
 
-  /** Sends what was to go as a body in parts. */
+  /** Sends the content of a body as parts. */
   #giveUp(body: PackBody): void {
     for (const part of body.giveUp()) this.#sending.add(part);
   }
 
   /** Sends a step's pack, its beginning as a body, and has it indexed meanwhile.
-   * @returns false: it goes in parts, which the server indexes once they are all there */
+   * @returns false: the pack is sent in parts, which the server indexes once all have arrived */
   async #sendBody(step: Step, body: PackBody): Promise<boolean> {
     const { api, upload, progress } = this.#context;
-    // It may have been given up while a step before it was sent.
+    // The body may have been given up while an earlier step was sent.
     if (!this.#bodies.delete(body)) return false;
     try {
       const path = `/uploads/${upload.id}/packs?tips=${step.tips.join(",")}&from=${body.from}`;
@@ -216,7 +219,8 @@ export class StepSender {
     }
   }
 
-  /** Whether the server has a step although its answer was lost: it may be done, or go on. */
+  /** Whether the server has a step although its answer was lost: it may have finished, or still be
+   * indexing. */
   async #isThere(step: Step): Promise<boolean> {
     const { api, upload } = this.#context;
     for (;;) {
@@ -227,8 +231,8 @@ export class StepSender {
     }
   }
 
-  /** Has a step indexed whose parts are there. If the connection is cut, the server may have done
-   * it, or go on. */
+  /** Has a step indexed whose parts have arrived. If the connection is interrupted, the server may
+   * have finished, or still be indexing. */
   async #index(step: PackedStep): Promise<void> {
     const { api, upload } = this.#context;
     const numbers = step.parts.map(({ number }) => number);
@@ -258,26 +262,26 @@ export class StepSender {
   }
 }
 
-/** Whether a step exceeds a limit of the server: not the repository its quota, and not a single
- * file the limit of files, which no smaller step changes. */
+/** Whether a step exceeds a limit of the server that smaller steps may meet: not the repository's
+ * quota, and not the limit on a single file. */
 function isTooLarge({ status, code, limitKind }: ApiError): boolean {
   return status === 413 && code !== null && limitKind !== "quota" && limitKind !== "object";
 }
 
-/** Whether a step is refused for what it is, not for how its pack came. An older server knows no
- * packs in bodies: 404. */
+/** Whether a step is refused for its content, not for the way its pack was sent. An older server
+ * answers 404 to packs in bodies. */
 function isFinal({ status, code }: ApiError): boolean {
   const mayPass = [404, 408, 409, 429].includes(status) || status >= 500;
   return code !== null && !mayPass && code !== "invalid" && code !== "corrupt-pack";
 }
 
-/** Notes in what the server has that it will have a step, too. */
+/** Updates the set of ids that the server has by a step that it will have. */
 export function noteStep(had: Set<string>, { tips, covers }: Pick<Step, "tips" | "covers">): void {
   for (const oid of covers) had.delete(oid);
   for (const oid of tips) had.add(oid);
 }
 
-/** @returns null: it has ended */
+/** Finds an upload session. @returns null: it has ended */
 export async function findUpload(api: Api, id: string): Promise<Status | null> {
   try {
     return await api.ask<Status>("GET", `/uploads/${id}`);
@@ -287,8 +291,8 @@ export async function findUpload(api: Api, id: string): Promise<Status | null> {
   }
 }
 
-/** Whether objects lead to something that others do not reach: the number of the first such commits
- * and tags, 0 or 1. */
+/** Whether objects reach commits or tags that others do not: counts up to the first of them.
+ * @returns 0 or 1 */
 export async function listNew(tips: readonly string[], known: readonly string[]): Promise<number> {
   const args = ["rev-list", "--objects", "--no-object-names", "--max-count=1", "--stdin"];
   const lines = (await git(args, [...tips, ...known.map((oid) => `^${oid}`)])).split("\n");

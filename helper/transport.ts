@@ -5,34 +5,34 @@ import { pipeline, Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { readConfig } from "./git.ts";
 
-/** How often a request is tried, and the wait (ms) before the second time; it doubles each time, up
- * to the longest. Together some four minutes. */
+/** Maximum number of tries of a request, and the wait (ms) before the first retry; it doubles each
+ * time, up to the maximum. Together some four minutes. */
 const TRIES = 12;
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 30_000;
 
-/** Statuses that another attempt may change. */
+/** Statuses for which a retry may succeed. */
 const PASSING = new Set([408, 429, 500, 502, 503, 504]);
 
-/** Bytes of a file that are read at a time. */
+/** Bytes of a file that are read at once. */
 const READ_BYTES = 256 * 1024;
 
 /** Milliseconds without a byte after which a connection counts as lost. */
 const SILENCE_MS = 120_000;
 
-/** What an answer says of a failure. */
+/** The error in an answer. */
 interface Failure {
   readonly code: string | null;
   readonly message: string;
   readonly limitKind?: string;
 }
 
-/** An answer of the server that is no success. */
+/** An answer of the server that reports a failure. */
 export class ApiError extends Error {
   readonly status: number;
-  /** The API's code, or "lfs"; null: something in between has answered. */
+  /** The API's code, or "lfs"; null: the answer came from a proxy between. */
   readonly code: string | null;
-  /** Which kind of limit was exceeded, of those that are told apart: `LimitKind`. */
+  /** The kind of limit that was exceeded, where known: `LimitKind`. */
   readonly limitKind: string | undefined;
 
   constructor(status: number, { code, message, limitKind }: Failure) {
@@ -43,30 +43,30 @@ export class ApiError extends Error {
   }
 }
 
-/** The body of a request: JSON, bytes as they come, or those of a file. */
+/** The body of a request: JSON, a stream of bytes, or a file. */
 export type Body =
   | { readonly json: unknown }
   | { readonly pieces: AsyncIterable<Buffer> }
   | { readonly path: string; readonly sizeBytes: number; /** Default: 0. */ readonly from?: number };
 
-/** What a server answers. */
+/** An answer of a server. */
 interface Answer {
   readonly status: number;
   readonly text: string;
 }
 
-/** Called with each number of bytes that has gone out, but of JSON; a negative number takes those
- * of a failed attempt back. */
+/** Called with each number of bytes sent, except for JSON; a negative number subtracts the bytes of
+ * a failed try. */
 export type Sent = (bytes: number) => void;
 
-/** What may be said of a request. */
+/** Options for sending a request. */
 export interface SendOptions {
   readonly sent?: Sent;
-  /** Gives it up. */
+  /** Aborts the request. */
   readonly signal?: AbortSignal;
 }
 
-/** Requests to one server, with git's settings for it. */
+/** Sends requests to one server, with git's settings for it. */
 export class Transport {
   readonly #origin: URL;
   readonly #options: https.AgentOptions;
@@ -79,19 +79,19 @@ export class Transport {
     this.#agent = new Agent({ keepAlive: true, ...options });
   }
 
-  /** @param url any of the server's */
+  /** @param url any URL of the server */
   static async open(url: URL): Promise<Transport> {
     const caFile = await readConfig("http.sslCAInfo", url.href);
     const verifies = (await readConfig("http.sslVerify", url.href)) !== "false";
     return new Transport(url, { rejectUnauthorized: verifies, ...(caFile !== null && { ca: readFileSync(caFile) }) });
   }
 
-  /** Ends the connections. */
+  /** Closes the connections. */
   close(): void {
     this.#agent.destroy();
   }
 
-  /** Sends a request, once.
+  /** Sends a request once.
    * @param target path and query
    * @throws the error of the network */
   send(
@@ -144,13 +144,13 @@ export class Transport {
         sentBytes += piece.length;
         sent(piece.length);
       });
-      // An error of either ends the request, which tells it.
+      // An error of either stream ends the request, which reports it.
       pipeline(bytes, request, () => undefined);
     });
   }
 }
 
-/** @returns null: it is empty */
+/** @returns null: the body is empty */
 function openBody(body: Exclude<Body, { json: unknown }>): Readable | null {
   if ("pieces" in body) return Readable.from(body.pieces);
   const { path, from = 0, sizeBytes } = body;
@@ -158,7 +158,7 @@ function openBody(body: Exclude<Body, { json: unknown }>): Readable | null {
   return createReadStream(path, { highWaterMark: READ_BYTES, start: from, end: from + sizeBytes - 1 });
 }
 
-/** Makes a request again and again while the network or the server fails.
+/** Retries a request while the network or the server fails.
  * @throws ApiError, and the error of the network */
 export async function persist<T>(attempt: () => Promise<T>): Promise<T> {
   for (let tries = 1, waitMs = FIRST_WAIT_MS; ; tries++, waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
@@ -171,9 +171,9 @@ export async function persist<T>(attempt: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The value of an answer.
+/** Parses the value of an answer.
  * @returns null: it has none
- * @throws ApiError when it is no success */
+ * @throws ApiError when it reports a failure */
 export function readAnswer<T>({ status, text }: Answer): T | null {
   const value = parse<T & { error?: Failure; message?: string }>(text);
   if (status < 300 && value?.error === undefined) return value;

@@ -19,17 +19,17 @@ interface LargePush {
   readonly moves: readonly RefMove[];
   readonly atomic: boolean;
   readonly options: readonly string[];
-  /** Ids that the server's refs have. */
+  /** Ids of the server's refs. */
   readonly had: readonly string[];
-  /** Its steps, when nothing of it has been sent. */
+  /** Its steps, if nothing has been sent yet. */
   readonly plan: Plan;
 }
 
-/** Why each ref did not move; null: it moved. */
+/** By name, the reason why a ref did not move; null: it moved. */
 type Refusals = ReadonlyMap<string, string | null>;
 
-/** Sends a push in steps, and goes on with one that was cut.
- * @param say tells the user a line
+/** Sends a push in steps, or continues an interrupted one.
+ * @param say prints a line for the user
  * @throws ApiError, Error */
 export async function sendLargePush(
   api: Api,
@@ -52,11 +52,11 @@ class Upload {
   readonly #wanted: readonly string[];
   #sizes: Sizes;
   #upload: SavedUpload = { id: "", options: [], nextPart: 1, steps: [] };
-  /** Null: it must be made anew, since some of it was sent, or its steps were too large. */
+  /** Null: it must be planned anew, since a part was sent, or its steps were too large. */
   #plan: Plan | null;
-  /** The step that the server refused last as too large, and why; null: none. */
+  /** The last step that the server refused as too large, and the reason; null: none. */
   #refused: { readonly tips: readonly string[]; readonly reason: string } | null = null;
-  /** What the server has, and what is packed for it: ids of commits, mostly. */
+  /** Ids, mostly of commits, that the server has or that are packed for it. */
   #had = new Set<string>();
 
   constructor(api: Api, saved: Saved, push: LargePush, sizes: Sizes, progress: Progress, say: (line: string) => void) {
@@ -92,7 +92,7 @@ class Upload {
     return this.#complete();
   }
 
-  /** Opens the session that was cut, or another one. */
+  /** Continues the interrupted session, or begins another. */
   async #open(): Promise<Status> {
     const isCut = this.#upload.id === "";
     const known = isCut ? this.#saved.read() : this.#upload;
@@ -132,13 +132,13 @@ class Upload {
       await this.#api.ask("POST", "//repos", { json: { owner, name } });
       this.#say(`Created ${owner}/${name}`);
     } catch (error) {
-      // Another push created it meanwhile, or this one, whose answer was lost.
+      // Another push has created the repository meanwhile, or this one, whose answer was lost.
       if (!(error instanceof ApiError && error.status === 409)) throw error;
     }
   }
 
-  /** Keeps of the packed steps those that are still to be sent: the server may have indexed some,
-   * and the user may push something else now. */
+  /** Keeps the packed steps that must still be sent: the server may have indexed some, and the user
+   * may now push other commits. */
   async #resume({ tips }: Status): Promise<void> {
     const there = await findLocal([...this.#push.had, ...tips]);
     this.#had = new Set([...this.#push.had, ...tips]);
@@ -174,7 +174,7 @@ class Upload {
     }
   }
 
-  /** Drops the packed steps; their parts' numbers are not used again. */
+  /** Drops the packed steps. The numbers of their parts are not used again. */
   #forgetSteps(): void {
     this.#saved.drop(this.#upload.steps.flatMap(({ parts }) => parts));
     this.#upload.steps = [];
@@ -195,7 +195,7 @@ class Upload {
       { json: { refs: moves, atomic } },
     );
     if (result.refs.some(({ refused }) => refused === null)) {
-      // It would go by itself after a day.
+      // The server would end the session by itself after a day.
       await this.#api.ask("DELETE", `/uploads/${id}`).catch(() => undefined);
       this.#saved.clear();
     }
@@ -203,7 +203,8 @@ class Upload {
   }
 }
 
-/** The index of the first value that meets a condition; their number if none does. */
+/** Returns the index of the first value that meets a condition; if none does, the number of
+ * values. */
 async function firstIndex<T>(values: readonly T[], meets: (value: T) => Promise<boolean>): Promise<number> {
   for (const [i, value] of values.entries()) if (await meets(value)) return i;
   return values.length;
