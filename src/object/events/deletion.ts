@@ -1,5 +1,6 @@
-// What webhooks are told of a repository that is no more: its log is gone with it, so the message
-// is in the key of a job that outlives it. Deliveries that had not been made are not made any more.
+// Notifies webhooks of a repository's deletion. The log is deleted with the repository, so the
+// message is in the key of a job that outlives it. Other deliveries that were still to be made are
+// dropped.
 import { nameOf, type Requester } from "../../base/access/caller.ts";
 import { decodeText } from "../../base/format/byte-string.ts";
 import { formatEventId } from "../../base/format/event-id.ts";
@@ -12,12 +13,12 @@ import { messagesOf } from "./messages.ts";
 import { RepositoryLog } from "./repository-log.ts";
 import { GONE, sendMessage } from "./send-message.ts";
 
-/** The shortest and the longest wait between attempts (ms). In between it is the time since the
+/** Minimum and maximum wait between attempts (ms). In between, the wait is the time since the
  * deletion, so attempts become rarer. */
 const FIRST_AGAIN_MS = 5_000;
 const LONGEST_AGAIN_MS = 60 * 60_000;
 
-/** The key of a job that tells of a deletion, as JSON. */
+/** The key of a job that notifies a webhook of the deletion, as JSON. */
 interface Farewell {
   readonly webhook: string;
   readonly event: string;
@@ -25,10 +26,10 @@ interface Farewell {
   readonly deletedMs: number;
 }
 
-/** Deletes the repository, and sees to it that its webhooks are told.
- * @param caller who does it; null: its time is over
+/** Deletes the repository, and schedules the messages to its webhooks.
+ * @param caller who deletes it; null: it has expired
  * @returns whether it existed
- * @throws whatever the registry throws, if it has webhooks */
+ * @throws any error of the registry, if the repository has webhooks */
 export async function deleteRepository(state: RepositoryState, caller: Requester["caller"] | null): Promise<boolean> {
   const { tables } = state;
   if (tables === null) return false;
@@ -53,8 +54,8 @@ export async function deleteRepository(state: RepositoryState, caller: Requester
   });
 }
 
-/** Tells a webhook of the deletion. Not awaited by the job, which comes again until it is told: an
- * endpoint that does not answer must not keep other jobs waiting. */
+/** Sends the deletion's message to a webhook. The job does not await it, and runs again until it is
+ * delivered: an endpoint that does not answer must not block other jobs. */
 export function tellDeletion(state: RepositoryState, key: string, nowMs: number): void {
   const { webhook: id, event, message, deletedMs } = JSON.parse(key) as Farewell;
   const { sql, outside } = state.platform;

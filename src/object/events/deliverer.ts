@@ -1,8 +1,8 @@
-// Sends events to webhooks. Each webhook has a place in the event log and is told one message at a
-// time, so its messages come in order, and one that is slow or gone delays nobody else's. The place
-// moves once a message was taken: a message may be sent twice, and is never left out. What is to be
-// sent is not stored: it is read from the log. An alarm stands behind all of it, set in the
-// transaction of the event, and starts again what a lost process has left.
+// Sends events to webhooks. Each webhook has a cursor in the event log and gets one message at a
+// time, so its messages arrive in order, and a slow or dead one delays no other. The cursor
+// advances once a message was accepted: a message may be sent twice, but is never left out.
+// Messages are not stored: they are made from the log. An alarm, set in the transaction of the
+// event, restarts deliveries that a lost process has left.
 import type { DeliveryRecord, Webhook, WebhookProgress } from "../../contract/webhooks.ts";
 import { pause } from "../../base/pacing/time-slice.ts";
 import { isInner } from "../store/events/webhook-table.ts";
@@ -11,39 +11,39 @@ import { DELIVERY_LEASE_MS } from "./schedule-deliveries.ts";
 import { GONE, sendMessage } from "./send-message.ts";
 import type { ToldEvent, ToldLog } from "./told-log.ts";
 
-/** How long after an event deliveries begin (ms): an answer waits for all rows written before it
- * leaves, so theirs would make a push slower. */
+/** Delay of deliveries after an event (ms). The answer to a push waits for all rows written before
+ * it leaves, so rows of deliveries would make a push slower. */
 const AFTER_ANSWER_MS = 20;
 
-/** Wait after the first failure (ms), doubled with each further one up to the longest. */
+/** Wait after the first failure (ms), doubled with each further one up to the maximum. */
 const FIRST_RETRY_MS = 5_000;
 const LONGEST_RETRY_MS = 60 * 60_000;
 
-/** How long a webhook may fail before nothing more is sent (ms). */
+/** How long a webhook may fail before it is disabled (ms). */
 export const GIVE_UP_MS = 24 * 60 * 60_000;
 
 /** Delivers the events of a log to its webhooks. */
 export class Deliverer {
   readonly #log: ToldLog;
-  /** Webhooks that are being told something. */
+  /** Ids of webhooks with a delivery in progress. */
   readonly #running = new Set<string>();
-  /** Whether they begin soon. */
+  /** Whether `start` is already scheduled. */
   #isStarting = false;
 
   constructor(log: ToldLog) {
     this.#log = log;
   }
 
-  /** Begins the deliveries that are due, and does not wait for them. */
+  /** Starts the deliveries that are due, without waiting for them. */
   start(): void {
     const { webhooks } = this.#log;
     if (webhooks === null || !webhooks.isAnyActive()) return;
     for (const webhook of webhooks.subscribers()) if (!this.#running.has(webhook.id)) void this.#run(webhook.id);
   }
 
-  /** Begins them once the request that runs has been answered. */
+  /** Starts the deliveries after the current request has been answered. */
   startSoon(): void {
-    // While a repository is being made, nothing is known of its webhooks.
+    // While a repository is being created, its webhooks are not known.
     if (this.#isStarting || this.#log.webhooks?.isAnyActive() === false) return;
     this.#isStarting = true;
     setTimeout(() => {
@@ -77,15 +77,15 @@ export class Deliverer {
       this.#running.delete(id);
       this.scheduleRemaining();
     } catch (error) {
-      // The database or the log cannot be read at the moment: the alarm tries again.
+      // The database or the log cannot be read now: the alarm retries.
       this.#log.noteFailure(error, id);
     } finally {
       this.#running.delete(id);
     }
   }
 
-  /** Tells a webhook the next message, if there is one and it is due.
-   * @returns whether to go on */
+  /** Sends a webhook its next message, if there is one and it is due.
+   * @returns whether to continue */
   async #tellNext(id: string): Promise<boolean> {
     const webhook = this.#log.webhooks?.find(id) ?? null;
     if (webhook === null || webhook.disabled !== null || webhook.dueMs > Date.now()) return false;
@@ -102,8 +102,9 @@ export class Deliverer {
     );
   }
 
-  /** Keeps an attempt, and moves the webhook on, unless it was changed or removed meanwhile.
-   * @returns whether to go on */
+  /** Records an attempt, and advances the webhook's cursor, unless the webhook was changed or
+   * removed meanwhile.
+   * @returns whether to continue */
   #note(before: Webhook, record: DeliveryRecord | null, progress: Partial<Webhook>): boolean {
     const { webhooks } = this.#log;
     const webhook = webhooks?.find(before.id) ?? null;
@@ -117,7 +118,7 @@ export class Deliverer {
   }
 }
 
-/** What changes of a webhook when a message was taken. */
+/** Returns a webhook's changes after a message was accepted. */
 function progressAfter({ part }: Webhook, { first, messages, next, progress }: ToldEvent): Partial<Webhook> {
   if (part - first + 1 < messages.length) return { part: part + 1 };
   return next === null ? { part: 0, ...progress } : { part: next };
@@ -125,7 +126,7 @@ function progressAfter({ part }: Webhook, { first, messages, next, progress }: T
 
 const NO_FAILURE = { failures: 0, failingMs: null };
 
-/** What a failure makes of a webhook's progress. */
+/** Returns a webhook's changes after a failure. */
 function afterFailure(
   webhook: Webhook,
   { progress }: ToldEvent,
@@ -135,10 +136,10 @@ function afterFailure(
   const nowMs = Date.now();
   const sinceMs = failingMs ?? timeMs;
   const isGone = response?.status === GONE;
-  // Its former owner does not listen; the next one may.
+  // The former owner has no listeners; the next owner may have some.
   if (isInner(webhook) && isGone && progress.url !== undefined) return { part: 0, ...progress, ...NO_FAILURE };
   const retryMs = Math.min(FIRST_RETRY_MS * 2 ** Math.min(failures, 20), LONGEST_RETRY_MS);
-  // What belongs to the deployment is not given up, unless it wants nothing.
+  // The deployment's own receivers are never given up, unless they answer 410.
   const isOver = isGone || (!isInner(webhook) && nowMs - sinceMs >= GIVE_UP_MS);
   return {
     failures: failures + 1,

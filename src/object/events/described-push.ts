@@ -13,10 +13,10 @@ import type { OpenRepository } from "../objects/open-repository.ts";
 import { TagPeeling } from "../objects/tag-peeling.ts";
 import { HEADS } from "../../base/format/ref-name.ts";
 
-/** Commits of a push that its event tells whole. */
+/** Maximum number of a push's commits that its event includes. */
 const MAX_TOLD_COMMITS = 20;
 
-/** Refs of a push whose history its event looks into. */
+/** Maximum number of a push's refs whose history its event examines. */
 const MAX_WALKED_REFS = 10;
 
 /** A ref that a push moved. */
@@ -25,32 +25,32 @@ export interface MovedRef {
   /** Hex; null: absent. */
   readonly old: string | null;
   readonly new: string | null;
-  /** Whether commits were discarded; null: not looked up, or not known any more. */
+  /** Whether commits were discarded; null: not examined, or no longer known. */
   readonly forced: boolean | null;
-  /** The commits that a branch has gained, the newest first, as far as the event tells them; null:
-   * not looked up, or no longer there. */
+  /** The commits that a branch has gained, the newest first, as many as the event includes; null:
+   * not examined, or no longer stored. */
   readonly commits: readonly CommitRecord[] | null;
-  /** How many a branch has gained; null: not looked up, or no longer known. */
+  /** Number of commits that a branch has gained; null: not examined, or no longer known. */
   readonly commitCount: number | null;
-  /** The commit that the ref leads to now; null: it is gone, or of no commit. Only where it was
-   * asked for. */
+  /** The commit that the ref leads to now; null: the ref is gone, or leads to no commit. Present
+   * only on request. */
   readonly head?: CommitRecord | null;
 }
 
-/** What a push did. */
+/** The ref changes of a push. */
 export interface DescribedPush {
-  /** 100 of them at most. */
+  /** At most 100. */
   readonly refs: readonly MovedRef[];
-  /** How many precede them; absent: none. */
+  /** Number of the push's refs before them; absent: none. */
   readonly refsFrom?: number;
-  /** How many moved. */
+  /** Number of refs that moved. */
   readonly refCount: number;
 }
 
-/** Describes a push by what is known now: commits that nothing reaches any more are left out.
- * @param refsFrom how many refs precede those that are given
- * @param budget of the list that it belongs to
- * @param withHeads whether to tell the commit of each ref */
+/** Describes a push by the current state: commits that are no longer reachable are left out.
+ * @param refsFrom number of the push's refs before the given ones
+ * @param budget of the list that contains the push
+ * @param withHeads whether to include the commit of each ref */
 export async function describePush(
   repository: OpenRepository,
   { refs, refCount, refsFrom = 0 }: Pick<Push, "refs" | "refCount"> & { readonly refsFrom?: number },
@@ -97,7 +97,7 @@ async function readRefHeads(
 }
 
 /** Describes one ref of a push.
- * @param limit of the commits told */
+ * @param limit maximum number of commits */
 async function describeRef(
   repository: OpenRepository,
   [name, old, to]: PushedRef,
@@ -108,7 +108,7 @@ async function describeRef(
   const after = positionOf(repository, to);
   const isMove = old !== null && to !== null;
   const { graph } = repository.tables;
-  // What was pruned since was not reachable, so it was lost.
+  // A commit that was pruned since was not reachable, so it was discarded.
   const forced = !isMove ? false : after === null ? null : before === null || !graph.isAncestor(before, after);
   if (to === null || !name.startsWith(HEADS)) return { forced, commits: [], commitCount: 0 };
   if (after === null || !repository.isReachable(graph.number(after)))
@@ -120,14 +120,14 @@ async function describeRef(
   return { forced, commits: await newestBetween(repository, bases, after, limit, budget), commitCount };
 }
 
-/** An object's place in the graph; null: it has none. */
+/** Finds an object's position in the graph; null: it has none. */
 function positionOf({ tables: { graph, objects } }: OpenRepository, hex: string | null): GraphPosition | null {
   const row = hex === null ? null : objects.find(fromHex(hex));
   const position = row === null ? -1 : graph.position(row.number);
   return position === -1 ? null : (position as GraphPosition);
 }
 
-/** The tip of the default branch, unless that is the branch itself. */
+/** Returns the tip of the default branch, unless the branch is the default one. */
 function defaultTip(repository: OpenRepository, name: string): GraphPosition[] {
   const { refs } = repository.tables;
   const head = refs.head();

@@ -11,7 +11,7 @@ import { scheduleDeliveries } from "./schedule-deliveries.ts";
 import { describePush } from "./described-push.ts";
 import type { EventQuery, EventPage, RepositoryEventRecord } from "../../contract/events.ts";
 
-/** Milliseconds after which a page ends early: what it lists stays listed. */
+/** Time in ms after which a page ends early: the next page continues there. */
 const PAGE_MS = 1_000;
 
 /** An event as it is stored. */
@@ -23,11 +23,11 @@ export type StoredEvent =
 /** Before the first event. */
 export const START: EventId = { push: -1, other: 0 };
 
-/** The place of the event that tells of the repository's creation. */
+/** Id of the event for the repository's creation. */
 const CREATION: EventId = { push: 0, other: 0 };
 
 /** Reads the event log. A page ends early when describing its events has taken a second, or when
- * their texts are as long as one list may be.
+ * their texts reach the limit of a list.
  * @throws GitError "invalid" for another `after` */
 export async function events(repository: OpenRepository, { after, limit }: EventQuery): Promise<EventPage> {
   const from = after === null ? START : after === "latest" ? newestEvent(repository.tables) : parseEventId(after);
@@ -56,7 +56,7 @@ export async function events(repository: OpenRepository, { after, limit }: Event
   };
 }
 
-/** The events after a place, in order. */
+/** Yields the events after an id, in order. */
 export function eventsAfter(
   { createdMs, parent }: Pick<RepositoryState, "createdMs" | "parent">,
   tables: Tables,
@@ -71,7 +71,7 @@ export function eventsAfter(
   return merged.sort((a, b) => compareEventIds(a.id, b.id)).slice(0, limit);
 }
 
-/** The place of the last event before a time. */
+/** Finds the id of the last event before a time. */
 export function eventBefore(
   { createdMs }: Pick<RepositoryState, "createdMs">,
   { pushes, events: others }: Tables,
@@ -83,19 +83,19 @@ export function eventBefore(
   return other !== null && compareEventIds(other, push) > 0 ? other : push;
 }
 
-/** The place of the newest event. */
+/** Returns the id of the newest event. */
 export function newestEvent({ pushes, events: others }: Tables): EventId {
   const push = { push: pushes.ends().newest, other: 0 };
   const other = others.newest();
   return other !== null && compareEventIds(other, push) > 0 ? other : push;
 }
 
-/** Whether an event is told: a step of an upload moves nothing. */
+/** Whether an event is shown: a step of an upload moves no ref. */
 export function isTold(event: StoredEvent): boolean {
   return event.kind !== "push" || event.push.refCount > 0;
 }
 
-/** Tokens are shown to admins alone. */
+/** Events of tokens are shown only to admins. */
 function isOfToken(event: StoredEvent): boolean {
   return event.kind === "other" && event.event.type === "token";
 }
@@ -127,7 +127,7 @@ export async function describeEvent(
   }
 }
 
-/** Records an event that is no push, and wakes listeners; must run in a transaction. */
+/** Records an event other than a push, and wakes listeners; must run in a transaction. */
 export function addEvent(
   state: RepositoryState,
   tables: Tables,
@@ -145,7 +145,7 @@ function toStoredPush(push: Push): StoredEvent {
   return { kind: "push", id: { push: push.id, other: 0 }, push };
 }
 
-/** Whether something between a place and the next kept event was dropped. */
+/** Whether events between an id and the next kept event were dropped. */
 function isGap({ pushes, events: others }: Tables, after: EventId): boolean {
   if (pushes.ends().oldest > after.push + 1) return true;
   const oldest = others.oldest();

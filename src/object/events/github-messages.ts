@@ -5,11 +5,11 @@ import type { DescribedPush, MovedRef } from "./described-push.ts";
 import type { RepositoryEventRecord } from "../../contract/events.ts";
 import type { Message, MessageSource, PingSource } from "./message.ts";
 
-/** What is written where GitHub has a number for a repository or a user: there are none here. */
+/** Value of GitHub's numeric ids of repositories and users, which do not exist here. */
 const NO_NUMBER = 0;
 
-/** The messages by which GitHub tells of a push: for each branch and tag `create` if it is new,
- * `push`, and `delete` if it is gone. Other events are not told.
+/** Makes GitHub's messages for a push: for each branch and tag `create` if it is new, `push`, and
+ * `delete` if it is gone. Other events have none.
  * @see https://docs.github.com/en/webhooks/webhook-events-and-payloads */
 export function githubMessages(webhook: Webhook, source: MessageSource, event: RepositoryEventRecord): Message[] {
   const repository = describeRepository(webhook, source);
@@ -35,7 +35,7 @@ export function githubMessages(webhook: Webhook, source: MessageSource, event: R
   });
 }
 
-/** The message by which GitHub tries a webhook out. */
+/** Makes the message that GitHub sends to test a webhook. */
 export function githubPing(webhook: Webhook, source: PingSource, id: string): Message {
   const type = source.name === null ? "Organization" : "Repository";
   const hook = { type, id: NO_NUMBER, name: "web", active: true, events: webhook.events ?? ["*"] };
@@ -94,7 +94,7 @@ function describePush(
   };
 }
 
-/** A commit. Which paths it changed is not told. */
+/** Describes a commit, without the paths that it changed. */
 function describeCommit(url: string, { oid, tree, message, messageTruncated, author, committer }: CommitRecord) {
   const person = ({ name, email, date }: IdentRecord) => ({ name, email, date });
   return {

@@ -1,4 +1,4 @@
-// The queue and the owner's log are told of events as webhooks are, and have rows among them.
+// The queue and the owner's log receive events as webhooks do, and have rows in the same table.
 import type { EventId } from "../../base/format/event-id.ts";
 import type { ListeningOwner } from "../../contract/registry.ts";
 import { OWNER_ID, QUEUE_ID, READY } from "../store/events/webhook-table.ts";
@@ -9,20 +9,19 @@ import { eventBefore, newestEvent } from "./events.ts";
 import { isUpToDate } from "./messages.ts";
 import { scheduleDeliveries } from "./schedule-deliveries.ts";
 
-/** Enters the deployment's queue, if there is one, among those who are told; must run in a
- * transaction.
- * @param told the last event that a new one need not be told */
+/** Adds the deployment's queue, if there is one, to the receivers; must run in a transaction.
+ * @param told the last event that a new queue is not sent */
 export function enterQueue({ platform }: RepositoryState, tables: Tables, told: EventId): void {
   if (platform.outside.sendToQueue === null) return;
   const known = tables.webhooks.find(QUEUE_ID);
   if (known?.disabled === null) return;
-  // It may have been away for a while.
+  // The queue may have been missing for a while: it continues at its old cursor.
   enter(tables, { id: QUEUE_ID, url: "", told: known?.told ?? told });
 }
 
-/** Enters the log of the repository's owner, to which somebody listens; must run in a transaction.
- * It is told of what happened since it began, however late the repository hears of it.
- * @returns whether it was not there already */
+/** Adds the log of the repository's owner, which has listeners, to the receivers; must run in a
+ * transaction. The log gets all events since it began, even if the repository learns of it late.
+ * @returns whether it was added now */
 export function enterListeningOwner(
   state: RepositoryState,
   tables: Tables,
@@ -34,15 +33,16 @@ export function enterListeningOwner(
     enterOwner(tables, url, eventBefore(state, tables, sinceMs));
     return true;
   }
-  // The log tells of a new owner, unless the repository could not be told that it has one.
+  // The log itself reports a new owner, unless the repository could not be told that it has one.
   if (known.url === url || !isUpToDate(known, newestEvent(tables))) return false;
   enterOwner(tables, url, known.told);
   return true;
 }
 
-/** Enters an owner's log, whether or not anybody listens to it; must run in a transaction.
+/** Adds an owner's log to the receivers, whether or not it has listeners; must run in a
+ * transaction.
  * @param owner in lower case
- * @param told the last event that it is not told */
+ * @param told the last event that the log is not sent */
 export function enterOwner(tables: Tables, owner: string, told: EventId): void {
   enter(tables, { id: OWNER_ID, url: owner, told });
 }
@@ -53,7 +53,7 @@ function enter(tables: Tables, receiver: Pick<Webhook, "id" | "url" | "told">): 
   scheduleDeliveries(tables, nowMs);
 }
 
-/** Such a row, but for what differs. */
+/** Common fields of such rows. */
 const INNER: Omit<Webhook, "id" | "url" | "told" | "createdMs"> = {
   format: "standard",
   events: null,

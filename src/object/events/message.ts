@@ -1,7 +1,7 @@
 import type { RepositoryName } from "../../base/format/repository-name.ts";
 import type { RepositoryEventRecord } from "../../contract/events.ts";
 
-/** What one request to a webhook says. */
+/** The content of one request to a webhook. */
 export interface Message {
   /** The same for every attempt. */
   readonly id: string;
@@ -18,7 +18,7 @@ export interface MessageSource extends RepositoryName {
   readonly defaultBranch: string | null;
 }
 
-/** What a ping says of its webhook: the repository whose events it is told, or their owner. */
+/** Subject of a ping: the repository whose events the webhook gets, or their owner. */
 export type PingSource = MessageSource | { readonly owner: string; readonly name: null };
 
 /** An event of one of an owner's repositories. */

@@ -7,28 +7,28 @@ import type { RepositoryEventRecord } from "../../contract/events.ts";
 import { githubMessages, githubPing } from "./github-messages.ts";
 import type { Message, MessageSource, OwnedEvent, PingSource } from "./message.ts";
 
-/** Characters of a commit's message. */
+/** Maximum length of a commit's message, in characters. */
 const MAX_MESSAGE_CHARS = 1_000;
 
-/** Bytes of a body: a queue takes 128 KB. A push that takes more is told without commits, and if
- * that is still more, by a message for so many refs each. */
+/** Maximum size of a body, in bytes: a queue takes 128 KB. The message of a larger push has no
+ * commits; if it is still too large, the push is split into messages of this many refs. */
 const MAX_BODY_BYTES = 64 * 1024;
 const FEW_REFS = 10;
 
-/** The messages that tell a webhook of an event, in order; none if it does not want to hear of
- * it. */
+/** Makes the messages for a webhook about an event, in order; none if the webhook does not
+ * subscribe to it. */
 export function messagesOf(webhook: Webhook, source: MessageSource, event: RepositoryEventRecord): Message[] {
   const make = webhook.id === OWNER_ID ? ownedEvents : webhook.format === "github" ? githubMessages : standardMessages;
   const isWanted = ({ type }: Message): boolean => webhook.events === null || webhook.events.includes(type);
   const tell = (one: RepositoryEventRecord): Message[] => make(webhook, source, one);
   if (event.type !== "push") return tell(event).filter(isWanted);
   const push = shortenPush(event.data as unknown as DescribedPush);
-  // In GitHub's format each ref is told by itself.
+  // GitHub's format has a message for each ref.
   const parts = make === githubMessages ? splitPush(push, 1) : [push];
   return parts.flatMap((part) => fitting(part, (told) => tell({ ...event, data: { ...told } }))).filter(isWanted);
 }
 
-/** The messages of a push; if one were too large, without commits, or about few refs each. */
+/** Makes the messages of a push; if one is too large, without commits, or with few refs each. */
 function fitting(push: DescribedPush, tell: (push: DescribedPush) => Message[]): Message[] {
   const isFit = ({ body }: Message): boolean => Buffer.byteLength(body) <= MAX_BODY_BYTES;
   const messages = tell(push);
@@ -38,7 +38,7 @@ function fitting(push: DescribedPush, tell: (push: DescribedPush) => Message[]):
   return thinned.every(isFit) ? thinned : splitPush(thin, FEW_REFS).flatMap(tell);
 }
 
-/** The push in parts of so many refs. */
+/** Splits a push into parts of this many refs. */
 function splitPush({ refs, refsFrom = 0, ...push }: DescribedPush, count: number): DescribedPush[] {
   const parts: DescribedPush[] = [];
   for (let from = 0; from < refs.length; from += count) {
@@ -48,7 +48,7 @@ function splitPush({ refs, refsFrom = 0, ...push }: DescribedPush, count: number
   return parts;
 }
 
-/** The message that tries a webhook out. */
+/** Makes the message that tests a webhook. */
 export function pingOf(webhook: Webhook, source: PingSource): Message {
   const id = `${source.name === null ? source.owner : source.id}-ping-${crypto.randomUUID()}`;
   if (webhook.format === "github") return githubPing(webhook, source, id);
@@ -65,13 +65,13 @@ function standardMessages(webhook: Webhook, source: MessageSource, event: Reposi
   return [{ id: `${source.id}-${id}${refsSuffix(data)}`, type, body }];
 }
 
-/** Distinguishes the messages of one push that follow the first. */
+/** Suffix of the ids of a push's messages after the first. */
 function refsSuffix({ refsFrom }: RepositoryEventRecord["data"]): string {
   return refsFrom === undefined ? "" : `-${refsFrom as number}`;
 }
 
-/** In the log and in the standard format a ref's commit is among its commits, or known from
- * before. */
+/** Removes the refs' commits: in the log and in the standard format a ref's commit is among its
+ * commits, or known from before. */
 export function withoutHeads(data: RepositoryEventRecord["data"]): RepositoryEventRecord["data"] {
   if (data["refs"] === undefined) return data;
   const { refs } = data as unknown as DescribedPush;
@@ -84,16 +84,16 @@ function withoutHead(ref: MovedRef): MovedRef {
 }
 
 function describeRepository({ origin }: Webhook, { id, owner, name }: MessageSource) {
-  // The queue belongs to no address.
+  // Messages to the queue have no URL.
   return { id, owner, name, ...(origin !== "" && { url: `${origin}/${owner}/${name}` }) };
 }
 
-/** What the owner's log is told: all that messages to its own webhooks need. */
+/** Makes the message for the owner's log, with all data that messages to its own webhooks need. */
 function ownedEvents(_: Webhook, repository: MessageSource, event: RepositoryEventRecord): Message[] {
   return [{ id: event.id, type: event.type, body: JSON.stringify({ repository, event } satisfies OwnedEvent) }];
 }
 
-/** Cuts the messages of commits. */
+/** Truncates the messages of commits. */
 function shortenPush(push: DescribedPush): DescribedPush {
   const refs = push.refs.map((ref) => ({
     ...ref,
@@ -109,7 +109,7 @@ function shorten(commit: CommitRecord): CommitRecord {
   return { ...commit, message: message.slice(0, MAX_MESSAGE_CHARS), messageTruncated: true };
 }
 
-/** Whether a webhook has been told of all there is. */
+/** Whether a webhook has received all events. */
 export function isUpToDate({ told }: Pick<Webhook, "told">, newest: Webhook["told"]): boolean {
   return compareEventIds(told, newest) >= 0;
 }

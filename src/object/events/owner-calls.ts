@@ -1,4 +1,4 @@
-// The functions that answer the calls to an owner's object, as `calls.ts` has them for a repository's.
+// The functions that answer calls to an owner's object, as `calls.ts` has them for a repository's.
 import type { Right } from "../../base/access/caller.ts";
 import { isGitError } from "../../base/format/errors.ts";
 import type { Answers, CallOutcome, OwnerCallName, OwnerClient } from "../../contract/calls.ts";
@@ -29,7 +29,7 @@ const OWNER_CALLS: Answers<OwnerClient, Owner, [right: Right]> = {
 };
 
 /** Runs a call.
- * @param right the caller's, for all that the owner has
+ * @param right of the caller to everything of the owner
  * @throws any error that is not a GitError: a failure of the server itself */
 export async function answerOwnerCall(
   owner: Owner,
@@ -38,7 +38,7 @@ export async function answerOwnerCall(
   argument: unknown,
 ): Promise<CallOutcome> {
   const call = OWNER_CALLS[name] as (owner: Owner, argument: unknown, right: Right) => Promise<unknown>;
-  // A webhook that is about to be disabled was listening until now.
+  // A webhook that is about to be disabled counts as a listener until now.
   owner.scheduleRemaining();
   try {
     return { kind: "done", value: await call(owner, argument, right), ambiguities: [] };

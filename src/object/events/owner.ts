@@ -1,9 +1,9 @@
-// Repositories tell their owner's log what happens while somebody listens to it: while it has a
-// webhook that is not disabled, or was read within the last week. Both begin the log. From then on
-// the registry answers each repository that reports, so also each new one, that somebody listens;
-// and those that do not report soon are visited, some at a time. A repository tells of all that
-// happened since the log began, however late it hears of that. When nobody listens any more, the
-// log and the registry's row go; a repository learns it when it tells something.
+// Repositories send events to their owner's log while it has a listener: a webhook that is not
+// disabled, or a reader within the last week. The first listener begins the log. From then on the
+// registry tells each repository that reports to it, including new ones, that the log has
+// listeners; repositories that do not report soon are visited, some at a time. A repository sends
+// all events since the log began, even if it learns of the log late. After the last listener, the
+// log and the registry's row are deleted; a repository learns this when it sends its next event.
 import { type Caller, includesRight, type Right } from "../../base/access/caller.ts";
 import { type EventId, formatEventId, parseEventId } from "../../base/format/event-id.ts";
 import type { RepositoryName } from "../../base/format/repository-name.ts";
@@ -21,18 +21,18 @@ import { Deliverer } from "./deliverer.ts";
 import type { EventQuery, RepositoryEventRecord, OwnerEventPage, OwnerEventRecord } from "../../contract/events.ts";
 import { DELIVERY_LEASE_MS } from "./schedule-deliveries.ts";
 
-/** How long a log is kept after somebody last listened (ms). A webhook that was disabled can go on
- * where it was for so long. */
+/** How long a log is kept after its last listener (ms). A webhook that was disabled can continue at
+ * its cursor within this time. */
 const LISTEN_LIFE_MS = 7 * 24 * 60 * 60_000;
 
-/** How old a note of that must be for another: each is a row (ms). */
+/** Minimum interval between two records of the last listener (ms): each writes a row. */
 const HEARD_STEP_MS = 60 * 60_000;
 
-/** Repositories that are visited at a time. */
+/** Number of repositories that are visited at a time. */
 const VISITED_AT_ONCE = 20;
 
-/** Wait when one of them, or the registry, could not be reached (ms), and how often they are
- * visited. */
+/** Wait before the next try when a repository or the registry was not reachable (ms), and the
+ * maximum number of tries. */
 const VISIT_AGAIN_MS = 60_000;
 const MAX_VISITS = 3;
 
@@ -45,9 +45,9 @@ export class Owner {
   readonly deliverer: Deliverer;
   readonly #platform: OwnerPlatform;
   readonly #events: OwnerEventTable;
-  /** When repositories may be visited (ms since 1970). */
+  /** Earliest time of the next visits (ms since 1970). */
   #visitMs = 0;
-  /** How often some of those that are visited now could not be reached. */
+  /** Number of failed tries of the current visits. */
   #failedVisits = 0;
 
   constructor(platform: OwnerPlatform) {
@@ -58,9 +58,9 @@ export class Owner {
     this.scheduleRemaining();
   }
 
-  /** Enters an event that a repository tells; again, without effect, if it was told before.
+  /** Adds an event that a repository sends. An event that is already in the log is ignored.
    * @param text JSON: `OwnedEvent`
-   * @returns whether anybody listens; if not, it is not entered */
+   * @returns whether the log has listeners; if not, the event is not added */
   tell(text: string): boolean {
     const record = this.#listened();
     if (record === null) return false;
@@ -77,7 +77,7 @@ export class Owner {
     return true;
   }
 
-  /** Reads the log. Who reads it listens.
+  /** Reads the log. The reader counts as a listener.
    * @throws GitError "invalid" for another `after` */
   async events({ after, limit }: EventQuery, right: Right): Promise<OwnerEventPage> {
     const known = after === null || after === "latest" ? null : parseEventId(after).push;
@@ -95,13 +95,13 @@ export class Owner {
     };
   }
 
-  /** Notes that somebody listens, if a webhook does, and sets the alarm for what remains to be
-   * done. */
+  /** Records that there is a listener, if a webhook is active, and sets the alarm for pending
+   * work. */
   scheduleRemaining(): void {
     this.deliverer.scheduleRemaining();
   }
 
-  /** Does what is due. */
+  /** Runs the work that is due. */
   async runAlarm(nowMs: number): Promise<void> {
     try {
       const record = this.#listened();
@@ -115,14 +115,14 @@ export class Owner {
     this.scheduleRemaining();
   }
 
-  /** The log while somebody listens; else null. */
+  /** Returns the log's record while the log has listeners; else null. */
   #listened(): BegunLog | null {
     const record = this.#events.read();
     return record === null || record.sinceMs === null ? null : { ...record, sinceMs: record.sinceMs };
   }
 
   /** Begins the log, if it has not begun.
-   * @returns since when somebody listens */
+   * @returns the time since which the log has listeners */
   #noteListening(nowMs: number): number {
     const record = this.#listened();
     if (record === null) {
@@ -138,13 +138,13 @@ export class Owner {
     return !this.log.webhooks.isAnyActive() && heardMs + LISTEN_LIFE_MS <= nowMs;
   }
 
-  /** Ends the log. Its numbers go on with the next one, and leave one out, so that who reads on is
-   * told that events are missing. */
+  /** Ends the log. The next log continues its numbers and skips one, so that a later reader learns
+   * that events are missing. */
   async #end(before: BegunLog, nowMs: number): Promise<void> {
     await this.#platform.registry.listen(this.#platform.name, null);
     const record = this.#listened() ?? before;
     this.log.transact(() => {
-      // Somebody may have come meanwhile: the registry is told again.
+      // A listener may have arrived meanwhile: the registry is told again.
       if (!this.#isOver(record, nowMs)) return this.#events.put({ ...record, visited: "" });
       const first = this.#events.newest() + 2;
       this.#events.clear();
@@ -152,9 +152,9 @@ export class Owner {
     });
   }
 
-  /** Tells the registry that somebody listens, then the next repositories. One that cannot be
-   * reached at all hears it from the registry, with its next push.
-   * @throws whatever the registry or a repository throws */
+  /** Tells the registry that the log has listeners, then the next repositories. A repository that
+   * cannot be reached learns it from the registry with its next push.
+   * @throws any error of the registry or of a repository */
   async #visit({ sinceMs, visited }: BegunLog): Promise<void> {
     const { name: owner, registry } = this.#platform;
     await registry.listen(owner, sinceMs);
@@ -165,13 +165,13 @@ export class Owner {
     if (failed !== undefined && ++this.#failedVisits < MAX_VISITS) throw failed.reason;
     this.#failedVisits = 0;
     const record = this.#events.read();
-    // A log that began meanwhile begins with the first repository.
+    // A log that began meanwhile starts with the first repository.
     if (record === null || record.sinceMs !== sinceMs) return;
     const last = found.length < VISITED_AT_ONCE ? null : found.at(-1)!.name;
     this.log.transact(() => this.#events.put({ ...record, visited: last }));
   }
 
-  /** @param deliverMs when deliveries are due; null: there are none */
+  /** @param deliverMs time of the next deliveries; null: none */
   #schedule(deliverMs: number | null): void {
     const isWanted = this.log.webhooks.isAnyActive();
     if (isWanted) this.#noteListening(Date.now());
@@ -183,17 +183,17 @@ export class Owner {
   }
 }
 
-/** What distinguishes an event from the others of its repository. A push of very many refs comes in
- * several; no other event counts down. */
+/** Makes an id that is unique among the events of a repository. A push of very many refs arrives in
+ * several events; their ids use negative numbers, which no other event has. */
 function placeOf({ id, data }: RepositoryEventRecord): EventId {
   const { push, other } = parseEventId(id);
   const { refsFrom } = data as { readonly refsFrom?: number };
   return { push, other: refsFrom === undefined ? other : -refsFrom };
 }
 
-/** An event as one with a right sees it; nothing, if it is not for them. */
+/** Converts an event for a caller's right; empty, if the caller may not see it. */
 function show(number: number, { repository, event }: OwnedEvent, right: Right): OwnerEventRecord[] {
-  // Tokens are shown to admins alone.
+  // Events of tokens are shown only to admins.
   if (event.type === "token" && !includesRight(right, "admin")) return [];
   const { id, owner, name } = repository;
   return [
@@ -207,7 +207,7 @@ function show(number: number, { repository, event }: OwnedEvent, right: Right): 
   ];
 }
 
-/** The log of an owner as its webhooks are told of it. */
+/** An owner's log as the source of messages to its webhooks. */
 class OwnerLog implements ToldLog {
   readonly webhooks: WebhookTable;
   readonly #platform: OwnerPlatform;
@@ -255,9 +255,10 @@ class OwnerLog implements ToldLog {
   }
 }
 
-/** What an owner needs from the registry. */
+/** The calls of an owner to the registry. */
 export interface OwnerRegistry {
-  /** Notes since when (ms since 1970) somebody listens to an owner; null: nobody does any more. */
+  /** Records the time (ms since 1970) since which an owner's log has listeners; null: it has
+   * none. */
   listen(owner: string, sinceMs: number | null): Promise<void>;
   /** @see Registry.list */
   list(owner: string, after: RepositoryName | null, limit: number, caller: Caller): Promise<RepositoryEntry[]>;
@@ -271,12 +272,12 @@ interface OwnerPlatform {
   readonly sql: Sql;
   readonly transactor: Transactor;
   readonly receivers: Receivers;
-  /** Lets one of the owner's repositories know that somebody listens. */
+  /** Tells one of the owner's repositories that the log has listeners. */
   visit(repositoryId: string, owner: ListeningOwner): Promise<void>;
   /** @see Outside.wakeListeners */
   wakeListeners(): void;
-  /** Makes the platform call `runAlarm` at this time (ms since 1970), or earlier; then `runAlarm`
-   * sets the next time itself. */
+  /** Makes the platform call `runAlarm` at this time (ms since 1970), or earlier. `runAlarm` sets
+   * the next time itself. */
   wakeAt(timeMs: number): void;
   observe(event: RepositoryEvent): void;
 }

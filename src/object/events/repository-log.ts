@@ -17,7 +17,8 @@ import { messagesOf } from "./messages.ts";
 import type { ToldEvent, ToldLog } from "./told-log.ts";
 import { HEADS } from "../../base/format/ref-name.ts";
 
-/** Who reads what webhooks are told: they are an admin's. */
+/** The requester of events for webhooks, with an admin's right, since only admins create
+ * webhooks. */
 const READER: Requester = {
   requestId: "webhook",
   caller: { kind: "operator" },
@@ -26,25 +27,26 @@ const READER: Requester = {
   quota: { repository: NO_QUOTA, owner: NO_QUOTA, others: { sizeBytes: 0, objectCount: 0 } },
 };
 
-/** Messages of a part have numbers below this, counted from its first. A push has a part for each
- * `MAX_LISTED_REFS` refs, and each of these at most two messages. */
+/** Upper bound of a message's number within its part. A push has a part for every `MAX_LISTED_REFS`
+ * refs, with at most two messages for each ref. */
 const PART_MESSAGES = 1_000;
 
-/** Refs of one push that are told: each of them is a message in GitHub's format. */
+/** Maximum number of a push's refs in messages: in GitHub's format each has a message of its
+ * own. */
 const MAX_TOLD_REFS = 5_000;
 
 /** How long the messages of a part are made of one description (ms). It tells what is known now:
  * commits that nothing reaches any more are left out. */
 const DESCRIBED_MS = 1_000;
 
-/** Whether an event goes on in another part. */
+/** Whether an event continues in another part. */
 function tellsMore({ events }: Webhook, event: StoredEvent, part: number): boolean {
   if (event.kind !== "push") return false;
   const isWanted = events === null || events.some((type) => ["push", "create", "delete"].includes(type));
   return isWanted && (part + 1) * MAX_LISTED_REFS < Math.min(event.push.refCount, MAX_TOLD_REFS);
 }
 
-/** The log of one repository. A job stands behind its deliveries. */
+/** The log of one repository. A job restarts deliveries that were interrupted. */
 export class RepositoryLog implements ToldLog {
   readonly #state: RepositoryState;
   /** The event that was read last, with the name of the place before it, and the part of it that was
@@ -74,7 +76,7 @@ export class RepositoryLog implements ToldLog {
     if (event === null) return null;
     const name = formatEventId(event.id);
     if (!isTold(event)) return { name, messages: [], first: 0, next: null, progress: { told: event.id } };
-    // A repository that changes its owner is told of to both, one after the other.
+    // Both owners' logs get the event of a change of owner, one after the other.
     const owner = webhook.id === OWNER_ID ? newOwnerOf(event) : null;
     const leaves = owner !== null && owner !== webhook.url;
     const told = Math.floor(webhook.part / PART_MESSAGES);
@@ -96,7 +98,7 @@ export class RepositoryLog implements ToldLog {
     return event;
   }
 
-  /** An event with the refs of a part of its messages.
+  /** Restricts an event to the refs of a part of its messages.
    * @param part from 0 */
   #partOf(event: StoredEvent, part: number): StoredEvent {
     if (event.kind !== "push" || part === 0) return event;
@@ -130,7 +132,7 @@ export class RepositoryLog implements ToldLog {
     if (isLast) this.#read = null;
   }
 
-  /** @throws whatever the registry throws */
+  /** @throws any error of the registry */
   async describe(): Promise<MessageSource> {
     const { platform, tables } = this.#state;
     const name = await platform.registry.nameOf(platform.id);

@@ -5,21 +5,21 @@ import { isInner, QUEUE_ID } from "../store/events/webhook-table.ts";
 import type { Receivers } from "../state/outside.ts";
 import type { Message } from "./message.ts";
 
-/** How long a webhook may take to answer (ms). */
+/** Timeout for a webhook's answer (ms). */
 const ANSWER_MS = 10_000;
 
-/** Bytes of an answer that are read, and kept. */
+/** Maximum number of bytes of an answer that are read and stored. */
 const MAX_ANSWER_BYTES = 4_096;
 
-/** The answer of a webhook that wants nothing more. */
+/** The status by which a webhook refuses all further messages. */
 export const GONE = 410;
 
-/** What a secret of the Standard Webhooks specification begins with; base64 follows. */
+/** Prefix of a secret in the Standard Webhooks specification; base64 follows. */
 export const SECRET_PREFIX = "whsec_";
 
-/** Sends a message to a webhook, the queue or an owner's log. Redirections are not followed: they
- * could lead to where no webhook may be.
- * @returns what became of it; never fails */
+/** Sends a message to a webhook, the queue or an owner's log. Redirects are not followed: they
+ * could lead to addresses that webhooks may not have.
+ * @returns the result; never fails */
 export async function sendMessage(
   receivers: Receivers,
   webhook: Webhook,
@@ -46,9 +46,9 @@ export async function sendMessage(
   }
 }
 
-/** Why there is no answer. That a name leads to a private address, that nobody listens there, and
- * that there is no such name are one: else a webhook would tell its maker of networks that only the
- * server sees. */
+/** Explains why there is no answer. A private address, a refused connection and an unknown name
+ * give the same text: otherwise a webhook would reveal to its creator networks that only the server
+ * can reach. */
 function failureOf(error: unknown): string {
   if (isGitError(error)) return error.message;
   const isLate = error instanceof Error && error.name === "TimeoutError";
@@ -56,7 +56,7 @@ function failureOf(error: unknown): string {
   return "it could not be reached at a public address, or broke the connection off";
 }
 
-/** Gives a message to the deployment's queue, or to an owner's log. */
+/** Sends a message to the deployment's queue, or to an owner's log. */
 async function sendInside(
   receivers: Receivers,
   { id, url }: Webhook,
@@ -81,7 +81,7 @@ async function sendInside(
   }
 }
 
-/** Why an answer is no success; null: it is one. */
+/** Explains why a status is a failure; null: success. */
 function refusalOf(status: number): string | null {
   if (status >= 200 && status < 300) return null;
   return status >= 300 && status < 400 ? `it redirects (${status}), which is not followed` : `it answered ${status}`;

@@ -8,7 +8,7 @@ import { resolveCommit } from "../objects/revision.ts";
 import { addEvent } from "./events.ts";
 import type { CommitStatuses, StatusState, CommitStatus } from "../../contract/events.ts";
 
-/** The statuses of a commit, the last of each context.
+/** Reads the statuses of a commit, the last of each context.
  * @param ref text, a revision
  * @throws GitError as `resolveCommit` */
 export async function statuses(repository: OpenRepository, ref: string): Promise<CommitStatuses> {
@@ -23,7 +23,7 @@ export async function statuses(repository: OpenRepository, ref: string): Promise
   return { oid: toHex(oid), state: combine(found), statuses: found };
 }
 
-/** Says something of a commit, in place of what was said in the same context.
+/** Sets a commit's status, in place of the previous one of the same context.
  * @throws GitError as `resolveCommit`, "conflict" when the commit has too many contexts */
 export async function setStatus(
   repository: OpenRepository,

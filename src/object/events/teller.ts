@@ -7,7 +7,7 @@ import { newestEvent, START } from "./events.ts";
 import { enterListeningOwner, enterQueue } from "./inner-receivers.ts";
 import { RepositoryLog } from "./repository-log.ts";
 
-/** Tells a repository's listeners, its webhooks, the queue and its owner's log. */
+/** Notifies a repository's listeners, its webhooks, the queue and its owner's log. */
 export class Teller implements EventTeller {
   readonly #state: RepositoryState;
   readonly #deliverer: Deliverer;
@@ -21,7 +21,8 @@ export class Teller implements EventTeller {
   }
 
   follow(tables: Tables): void {
-    // Without its row, the repository is being made: what was there had one since it was opened.
+    // Only a repository that is being created lacks the queue's row: an existing one got it when it
+    // was opened.
     enterQueue(this.#state, tables, START);
     this.#state.platform.outside.wakeListeners();
     this.#deliverer.startSoon();

@@ -4,38 +4,38 @@ import type { WebhookTable } from "../store/events/webhook-table.ts";
 import type { Receivers } from "../state/outside.ts";
 import type { Message, PingSource } from "./message.ts";
 
-/** An event as a webhook is told of it. */
+/** An event with its messages for a webhook. */
 export interface ToldEvent {
-  /** Its id in the log of its repository. */
+  /** Id of the event in the log of its repository. */
   readonly name: string;
-  /** None, if the webhook does not want to hear of it. Of a push of very many refs they come in
-   * several parts, of which this is the one in which the webhook is. */
+  /** Empty, if the webhook does not subscribe to the event. The messages of a push with very many
+   * refs come in several parts, and these are the part at the webhook's cursor. */
   readonly messages: readonly Message[];
-  /** The number (`Webhook.part`) of the first of them. */
+  /** The number (`Webhook.part`) of the first message. */
   readonly first: number;
-  /** The number of the first one of the next part; null: there is none. */
+  /** The number of the next part's first message; null: there is no further part. */
   readonly next: number | null;
-  /** What changes of the webhook once all of them were taken: where it is in the log. */
+  /** Changes of the webhook once all messages were accepted: its new cursor. */
   readonly progress: Partial<Webhook>;
 }
 
-/** A log of events whose webhooks are told of them: a repository's, or an owner's. */
+/** A log with webhooks that receive its events: a repository's, or an owner's. */
 export interface ToldLog {
   readonly receivers: Receivers;
   /** Null: the log is gone. */
   readonly webhooks: WebhookTable | null;
-  /** The place of the newest event. */
+  /** Id of the newest event. */
   newest(): EventId;
-  /** Reads the event after the last one that a webhook was told of; null: there is none. */
+  /** Reads the event after the webhook's cursor; null: there is none. */
   next(webhook: Webhook): Promise<ToldEvent | null>;
-  /** What a webhook is for, as a ping says it. */
+  /** Returns the subject of a ping. */
   describe(): Promise<PingSource>;
   /** Runs `f` in a transaction. */
   transact<T>(f: () => T): T;
-  /** Has the deliverer started, and what remains scheduled, at this time (ms since 1970) or a
-   * little later, by whichever process is there; null: there is nothing more to deliver. */
+  /** Schedules the deliverer's start at this time (ms since 1970) or a little later, in any
+   * process; null: nothing more to deliver. */
   wakeAt(dueMs: number | null): void;
-  /** Records that a delivery could not be made, nor noted, for a reason of this side.
+  /** Records that a delivery could be neither made nor recorded, because of a fault of this server.
    * @param webhook its id; null: none was reached */
   noteFailure(error: unknown, webhook: string | null): void;
 }

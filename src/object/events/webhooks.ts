@@ -18,19 +18,19 @@ import { pingOf } from "./messages.ts";
 import { SECRET_PREFIX, sendMessage } from "./send-message.ts";
 import type { ToldLog } from "./told-log.ts";
 
-/** How long a replaced secret signs as well (ms). */
+/** How long a replaced secret still signs, too (ms). */
 const SECRET_OVERLAP_MS = 24 * 60 * 60_000;
 
 const SECRET_BYTES = 32;
 
-/** A log whose webhooks are shown and changed. */
+/** A log whose webhooks are read and changed. */
 interface Hooked {
   readonly log: ToldLog;
   readonly deliverer: Pick<Deliverer, "start">;
 }
 
-/** Makes a webhook, which is told of what happens from now on.
- * @param secret null: one is made
+/** Creates a webhook, which receives events from now on.
+ * @param secret null: one is generated
  * @throws GitError "conflict" when there are too many, "invalid" for the address or the secret */
 export async function createWebhook(
   { log }: Hooked,
@@ -57,17 +57,17 @@ export async function createWebhook(
   return { ...show(webhook), secret: webhook.secret };
 }
 
-/** All webhooks, the oldest first. */
+/** Lists all webhooks, the oldest first. */
 export async function webhooks({ log }: Hooked): Promise<ShownWebhook[]> {
   return tableOf(log).all().map(show);
 }
 
-/** One webhook. @throws GitError "not-found" */
+/** Reads one webhook. @throws GitError "not-found" */
 export async function webhook({ log }: Hooked, id: string): Promise<ShownWebhook> {
   return show(find(log, id));
 }
 
-/** Changes a webhook. One that is enabled is told again at once, from where it was.
+/** Changes a webhook. An enabled one continues at once, at its cursor.
  * @throws GitError "not-found", "invalid" */
 export async function changeWebhook(
   { log, deliverer }: Hooked,
@@ -93,8 +93,8 @@ export async function deleteWebhook({ log }: Hooked, id: string): Promise<void> 
   log.transact(() => tableOf(log).remove(id));
 }
 
-/** Gives a webhook a new secret. In the standard format the former one signs as well for a day.
- * @param secret null: one is made
+/** Replaces a webhook's secret. In the standard format the former one still signs, too, for a day.
+ * @param secret null: one is generated
  * @throws GitError "not-found", "invalid" */
 export async function rotateSecret(
   { log }: Hooked,
@@ -112,22 +112,22 @@ export async function rotateSecret(
   return { ...show(after), secret: after.secret };
 }
 
-/** Tries a webhook out, also one that is disabled.
- * @returns what became of it
+/** Tests a webhook, even a disabled one.
+ * @returns the result
  * @throws GitError "not-found" */
 export async function pingWebhook({ log }: Hooked, id: string): Promise<Delivery> {
   const target = find(log, id);
   return sendNow(log, target, "ping", pingOf(target, await log.describe()));
 }
 
-/** The last deliveries, the newest first. @throws GitError "not-found" */
+/** Lists the last deliveries, the newest first. @throws GitError "not-found" */
 export async function deliveries({ log }: Hooked, id: string): Promise<Delivery[]> {
   find(log, id);
   return tableOf(log).deliveries(id);
 }
 
-/** Sends a message again as it was, with a new signature, out of order.
- * @returns what became of it
+/** Sends a message again unchanged, with a new signature, out of order.
+ * @returns the result
  * @throws GitError "not-found" */
 export async function redeliver(
   { log }: Hooked,
@@ -179,7 +179,7 @@ function newSecret(): string {
   return SECRET_PREFIX + Buffer.from(crypto.getRandomValues(new Uint8Array(SECRET_BYTES))).toString("base64");
 }
 
-/** @throws GitError "invalid" for a secret that the format does not take */
+/** @throws GitError "invalid" for a secret that the format does not allow */
 function checkSecret(format: WebhookSettings["format"], secret: string | null): void {
   if (secret === null || format === "github" || /^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/.test(secret)) return;
   const reason = `in the standard format it is ${SECRET_PREFIX} and base64 of 24 to 64 bytes`;
