@@ -7,27 +7,27 @@ import type { LfsCheck } from "../state/lfs-check.ts";
 import { abortKey, countParts, dropUpload, findOpen, renewUpload } from "./lfs-part-uploads.ts";
 import { checkRoom, enterLfsObject } from "./lfs-uploads.ts";
 
-/** For how long (ms) one request reads an object back. Well below ten seconds: a repository's
- * object that has had no new request for so long may be ended with its last one, and how far the
- * hash is would be lost. */
+/** Time (ms) for which one request reads an object back. It is well below ten seconds: a
+ * repository's object without a new request for that long may be ended with its last one, and the
+ * hash's state would be lost. */
 const CHECK_MS = 4_000;
 
-/** How long (ms) it waits for the memory. */
+/** Timeout for the memory reservation (ms). */
 const MEMORY_WAIT_MS = 20_000;
 
-/** How many missing parts an error names. */
+/** Maximum number of missing parts that an error names. */
 const NAMED_PARTS = 10;
 
-/** Has the parts joined, reads the object back, and enters it if its SHA-256 is right. Requests for
- * the same upload share the work. If the process ends, reading begins anew.
+/** Has the parts joined, reads the object back, and adds it if its SHA-256 is right. Requests for
+ * the same upload share the work. If the process ends, reading begins again.
  * @throws GitError "not-found", "invalid" when parts are missing or the SHA-256 is wrong, which
- * ends the upload, "conflict" when the bucket has other parts than those that came, which ends it,
- * too, "too-large" when the quota has been used meanwhile, "unavailable" */
+ * ends the upload, "conflict" when the bucket has other parts than those that arrived, which ends
+ * it, too, "too-large" when the quota has been used meanwhile, "unavailable" */
 export async function completeLfsUpload(repository: OpenRepository, name: LfsUploadName): Promise<LfsCompletion> {
   const { state } = repository;
   const isThere = (): boolean => repository.tables.lfs.find(name.oid) !== null;
   if (isThere()) {
-    // By this upload, whose answer was lost, or by another one.
+    // Stored by this upload, whose answer was lost, or by another one.
     const left = repository.tables.lfsUploads.find(name.id);
     if (left?.oid === name.oid) drop(repository, left);
     return { isDone: true, checkedBytes: 0 };
@@ -53,7 +53,7 @@ async function goOn(repository: OpenRepository, upload: StoredLfsUpload, { hash 
     const actual = await hash.advance(repository.chunks, () => Date.now() >= endMs);
     if (actual !== null) enter(repository, upload, actual);
   } catch (error) {
-    // The hash can be had once: whatever has failed, it is made anew.
+    // The hash can be read only once: after any failure it is computed again.
     repository.state.lfsChecks.delete(upload.id);
     throw error;
   } finally {
@@ -61,7 +61,7 @@ async function goOn(repository: OpenRepository, upload: StoredLfsUpload, { hash 
   }
 }
 
-/** Makes the R2 object of the parts. */
+/** Joins the parts into the R2 object. */
 async function join(repository: OpenRepository, upload: StoredLfsUpload): Promise<void> {
   const { state, chunks } = repository;
   const { id, key, write, sizeBytes } = upload;
@@ -78,7 +78,7 @@ async function join(repository: OpenRepository, upload: StoredLfsUpload): Promis
   try {
     await chunks.resumeMultipart(key, write).complete(parts.map(({ tag }) => tag));
   } catch (error) {
-    // It may have been done, and the answer lost.
+    // The parts may be joined already, and the answer lost.
     const stat = await chunks.stat(key);
     if (stat?.sizeBytes !== sizeBytes) {
       if (!isGitError(error, "conflict")) throw error;
@@ -102,7 +102,7 @@ function enter(repository: OpenRepository, upload: StoredLfsUpload, actual: stri
   state.transactAside(() => {
     const { tables } = repository;
     findOpen(tables, upload);
-    // Another upload came first, and that one stays.
+    // Another upload was first, and its object stays.
     if (tables.lfs.find(oid) !== null) return dropUpload(state, tables, upload);
     checkRoom(repository, [{ oid, sizeBytes }], storedBytes);
     enterLfsObject(repository, { oid, sizeBytes, key }, Date.now());

@@ -1,5 +1,5 @@
-// Locks of files: who has one tells others not to change the file. Git itself knows nothing of
-// them; the client asks before it pushes.
+// Locks of files: a lock asks others not to change the file. Git itself does not know them; the
+// client asks before it pushes.
 import { type Caller, includesRight } from "../../base/access/caller.ts";
 import { GitError } from "../../base/format/errors.ts";
 import { checkLimit, MAX_LFS_LOCKS } from "../../base/format/limits.ts";
@@ -8,9 +8,9 @@ import type { OpenRepository } from "../objects/open-repository.ts";
 import { addEvent } from "../events/events.ts";
 import { checkLfsRef } from "./lfs-objects.ts";
 
-/** Locks a file, which need not exist yet. Of several callers at once, one gets the lock.
- * @param wanted its path and the full name of the ref that the caller works on, text
- * @returns the lock, and whether it is new: if not, somebody has it already, maybe the caller
+/** Locks a file, which need not exist yet. If several callers try at once, one gets the lock.
+ * @param wanted its path and the full name of the caller's current ref, text
+ * @returns the lock, and whether it is new: if not, a caller has it already, maybe this one
  * @throws GitError "forbidden" when the caller must not change the ref, "too-large" */
 export async function lockFile(
   repository: OpenRepository,
@@ -32,7 +32,7 @@ export async function lockFile(
 }
 
 /** Lists locks.
- * @param wanted `after`: of later paths only, "": all; `path`, `id`: the one lock with it */
+ * @param wanted `after`: only locks of later paths, "": all; `path`, `id`: only the lock with it */
 export async function listLocks(
   { tables, requester }: OpenRepository,
   wanted: { readonly after: string; readonly limit: number; readonly path?: string; readonly id?: string },
@@ -51,7 +51,7 @@ export async function listLocks(
   return { locks: isWanted ? [show(found)] : [], next: null };
 }
 
-/** Lists locks, and says who of their owners the caller is: `owner` is that of the caller's. */
+/** Lists locks, with the caller's own id as an owner of locks in `owner`. */
 export async function verifyLocks(
   repository: OpenRepository,
   wanted: { readonly after: string; readonly limit: number },
@@ -60,8 +60,8 @@ export async function verifyLocks(
 }
 
 /** Unlocks a file.
- * @param wanted `force`: also if another caller has locked it, which needs the right 'admin'
- * @returns the lock that was there
+ * @param wanted `force`: also a lock of another caller, which needs the right 'admin'
+ * @returns the removed lock
  * @throws GitError "not-found", "forbidden" */
 export async function unlockFile(
   repository: OpenRepository,
@@ -93,7 +93,7 @@ function noteLock({ state, tables, requester }: OpenRepository, action: string, 
   addEvent(state, tables, requester, "lock", { action, id, path, ref });
 }
 
-/** Who a caller is among owners of locks. With open access, everyone is the same one. */
+/** Identifies a caller as an owner of locks. With open access, everyone is the same owner. */
 function ownerOf(caller: Caller): { readonly id: string; readonly name: string } {
   if (caller.kind === "token") return { id: caller.token.id, name: caller.token.name };
   return caller.kind === "operator" ? { id: "operator", name: "operator" } : { id: "anyone", name: "anyone" };

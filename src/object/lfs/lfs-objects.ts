@@ -1,4 +1,4 @@
-// The LFS objects of a repository. The Worker carries their bytes; what is here decides what is
+// The LFS objects of a repository. The Worker carries their bytes; this file decides which are
 // stored, and under which key.
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { RefRules } from "../../base/access/ref-rules.ts";
@@ -16,12 +16,13 @@ import type { LfsOid } from "../../base/format/lfs.ts";
 import { MAX_PUT_BYTES } from "../../base/format/limits.ts";
 import { beginSigned, checkRoom } from "./lfs-uploads.ts";
 
-/** After this long (ms), asking for an object writes anew that it is wanted. */
+/** Interval (ms) after which a request for an object renews its time of use. */
 const RENEW_MS = 60 * 60_000;
 
-/** Finds the objects of a batch, and begins those that the client is to send to the bucket itself.
+/** Finds the objects of a batch, and begins uploads of those that the client is to send to the
+ * bucket directly.
  * @throws GitError "forbidden" when the caller must not change the ref, "too-large" when the
- * missing ones exceed the quota, "unavailable" while it is not known what a fork has */
+ * missing ones exceed the quota, "unavailable" while a fork's objects are not known */
 export async function lfsBatch(repository: OpenRepository, batch: LfsBatch): Promise<LfsBatchAnswer> {
   const { operation, objects, ref, largestBytes, signedAboveBytes } = batch;
   const { tables } = repository;
@@ -33,7 +34,8 @@ export async function lfsBatch(repository: OpenRepository, batch: LfsBatch): Pro
   checkLfsRef(repository, ref);
   const missing = objects.filter(({ oid, sizeBytes }) => !found.has(oid) && sizeBytes <= largestBytes);
   checkRoom(repository, missing);
-  // The client does not send what is there. It must be there still when the push names it.
+  // The client does not send objects that are stored. They must still be stored when the push names
+  // them.
   const nowMs = Date.now();
   repository.state.transactAside(() => tables.lfs.renew([...found.keys()], nowMs, nowMs - RENEW_MS));
   const signed = missing.filter(
@@ -42,7 +44,7 @@ export async function lfsBatch(repository: OpenRepository, batch: LfsBatch): Pro
   return { found: [...found.values()], begun: beginSigned(repository, signed) };
 }
 
-/** One object.
+/** Finds one object.
  * @throws GitError "not-found", "unavailable" while it is not known whether a fork has it */
 export async function findLfsObject(repository: OpenRepository, oid: LfsOid): Promise<StoredLfsObject> {
   const found = repository.tables.lfs.find(oid);
@@ -51,8 +53,8 @@ export async function findLfsObject(repository: OpenRepository, oid: LfsOid): Pr
   throw new GitError("not-found", { what: "LFS object" });
 }
 
-/** Refuses a request for objects that are missing, or for all, as long as it is not known which
- * ones of its parent's a new fork reaches. The answer is the same for every object.
+/** Refuses a request for missing objects, or for all, while it is not known which of its parent's
+ * objects a new fork reaches. The answer is the same for every object.
  * @throws GitError "unavailable" */
 function checkReleased({ tables }: OpenRepository): void {
   if (!tables.lfs.isWithholding()) return;
@@ -60,7 +62,7 @@ function checkReleased({ tables }: OpenRepository): void {
   throw new GitError("unavailable", { what: "list of LFS objects", reason });
 }
 
-/** Counts what a repository keeps for Git LFS. */
+/** Counts the LFS objects and bytes that a repository stores. */
 export async function lfsState({ tables }: OpenRepository): Promise<LfsState> {
   const { count, sizeBytes, ownBytes } = tables.lfs.sums();
   return {
@@ -74,7 +76,7 @@ export async function lfsState({ tables }: OpenRepository): Promise<LfsState> {
 
 /** Lists objects by id.
  * @returns one more than the limit, if there are more
- * @throws GitError "unavailable" while it is not known which ones a fork has */
+ * @throws GitError "unavailable" while a fork's objects are not known */
 export async function listLfsObjects(repository: OpenRepository, request: LfsListRequest): Promise<LfsObject[]> {
   const { which, after, limit } = request;
   const { tables } = repository;
@@ -83,7 +85,7 @@ export async function listLfsObjects(repository: OpenRepository, request: LfsLis
   return found.map(({ oid, sizeBytes }) => ({ oid, sizeBytes }));
 }
 
-/** Refuses callers who could not move the ref that a request is for, whatever they would push.
+/** Refuses callers who could not move a request's ref, whatever they would push.
  * @param ref full name, text; null: the request names none
  * @throws GitError "forbidden" */
 export function checkLfsRef({ tables, requester }: OpenRepository, ref: string | null): void {

@@ -1,6 +1,5 @@
-// LFS objects that are larger than one request may be come in parts, which the bucket joins. An
-// upload is there for a day after it was last continued; until then a job stands ready that removes
-// what it has stored.
+// Uploads in parts of LFS objects that are larger than one request; the bucket joins the parts. An
+// upload is kept for a day after it was last continued; a job then removes its stored bytes.
 import { GitError } from "../../base/format/errors.ts";
 import { LFS_PART_BYTES, MAX_LFS_PART_UPLOADS, MAX_LFS_PARTS, UPLOAD_LIFE_MS } from "../../base/format/limits.ts";
 import { newLfsKey } from "../store/lfs/lfs-table.ts";
@@ -15,7 +14,7 @@ import { checkRoom } from "./lfs-uploads.ts";
 const MIB = 1024 * 1024;
 
 /** Begins an upload.
- * @returns null: the object is there already
+ * @returns null: the object is stored already
  * @throws GitError "too-large" beyond a limit or the quota, "conflict" when there are too many
  * uploads */
 export async function beginLfsUpload(
@@ -45,7 +44,7 @@ export async function beginLfsUpload(
       return true;
     });
   } finally {
-    // If this fails, the bucket itself drops what is not completed for a week.
+    // If this fails, the bucket itself drops uploads that are not completed for a week.
     if (!isBegun)
       await repository.chunks
         .resumeMultipart(key, write)
@@ -56,13 +55,14 @@ export async function beginLfsUpload(
   return isBegun ? { id, partBytes, endsMs, parts: [] } : null;
 }
 
-/** Bytes of each part but the last: all together are at most `MAX_LFS_PARTS`. */
+/** Chooses the size in bytes of each part but the last, so that there are at most
+ * `MAX_LFS_PARTS`. */
 function choosePartBytes(sizeBytes: number, largestPartBytes: number): number {
   const needed = Math.ceil(sizeBytes / MAX_LFS_PARTS / MIB) * MIB;
   return Math.min(Math.max(needed, LFS_PART_BYTES), largestPartBytes);
 }
 
-/** What has arrived of an upload.
+/** Reads which parts of an upload have arrived.
  * @throws GitError "not-found" */
 export async function readLfsUpload({ tables }: OpenRepository, name: LfsUploadName): Promise<LfsUploadStatus> {
   const { id, partBytes, endsMs } = findOpen(tables, name);
@@ -77,8 +77,8 @@ export async function endLfsUpload({ state, tables }: OpenRepository, name: LfsU
   state.scheduleJobs();
 }
 
-/** Decides whether a part is taken, before it is read.
- * @returns where it goes; null: it is there already
+/** Decides whether a part is accepted, before it is read.
+ * @returns the place to store it; null: it is stored already
  * @throws GitError "not-found", "invalid" when the object has no such part, "conflict" when the
  * parts are joined already, "too-large" beyond the quota */
 export async function beginLfsPart(
@@ -89,7 +89,7 @@ export async function beginLfsPart(
   return upload && { key: upload.key, write: upload.write };
 }
 
-/** Enters a part that is stored, in place of one of the same number.
+/** Adds a stored part, in place of one with the same number.
  * @param part with the bucket's tag
  * @throws GitError as `beginLfsPart`: the upload may have ended meanwhile, or the quota been
  * used */
@@ -98,13 +98,13 @@ export async function addLfsPart(repository: OpenRepository, part: NewLfsPart & 
   state.transactAside(() => {
     const upload = checkPart(repository, part);
     const { lfsUploads } = repository.tables;
-    // The bucket keeps what was written last, also of equal bytes.
+    // The bucket keeps the last write, even of equal bytes, so the tag must be that one's.
     lfsUploads.putPart(part.id, part);
     if (upload !== null) renewUpload(repository.tables, upload);
   });
 }
 
-/** @returns null: exactly this part is stored */
+/** @returns null: the part is stored with the same bytes */
 function checkPart({ state, tables, requester }: OpenRepository, wanted: NewLfsPart): StoredLfsUpload | null {
   const upload = findOpen(tables, wanted);
   const { part, sizeBytes, checksum } = wanted;
@@ -122,40 +122,39 @@ function checkPart({ state, tables, requester }: OpenRepository, wanted: NewLfsP
   return upload;
 }
 
-/** How many parts an upload has. */
+/** Counts the parts of an upload. */
 export function countParts({ sizeBytes, partBytes }: Pick<StoredLfsUpload, "sizeBytes" | "partBytes">): number {
   return Math.ceil(sizeBytes / partBytes);
 }
 
-/** Bytes of a part; 0: there is no part of this number. */
+/** Returns the size of a part in bytes; 0: no part has this number. */
 function bytesOfPart({ sizeBytes, partBytes }: StoredLfsUpload, part: number): number {
   return Math.max(0, Math.min(partBytes, sizeBytes - (part - 1) * partBytes));
 }
 
-/** Lets an upload stay for another day. Must run in a transaction. */
+/** Keeps an upload for another day. Must run in a transaction. */
 export function renewUpload({ lfsUploads }: Tables, upload: StoredLfsUpload): void {
   const endsMs = renewedEnd(upload, Date.now());
   if (endsMs !== null) lfsUploads.renew(upload.id, endsMs);
 }
 
-/** Removes an upload, and has its bytes removed. Must run in a transaction. */
+/** Removes an upload, and schedules the removal of its bytes. Must run in a transaction. */
 export function dropUpload(state: RepositoryState, { lfsUploads, jobs }: Tables, upload: StoredLfsUpload): void {
   state.lfsChecks.delete(upload.id);
   lfsUploads.remove(upload.id);
   jobs.add("abort", abortKey(upload), Date.now());
 }
 
-/** The key of the job that removes an upload's bytes: it outlives the tables. */
+/** Makes the key of the job that removes an upload's bytes: the job outlives the tables. */
 export function abortKey({ key, write }: Pick<StoredLfsUpload, "key" | "write">): string {
   return JSON.stringify({ key, write });
 }
 
-/** Reads it. */
 export function parseAbortKey(text: string): Pick<StoredLfsUpload, "key" | "write"> {
   return JSON.parse(text) as Pick<StoredLfsUpload, "key" | "write">;
 }
 
-/** An upload that can be continued.
+/** Finds an upload that can be continued.
  * @throws GitError "not-found" */
 export function findOpen({ lfsUploads }: Tables, { id, oid }: LfsUploadName): StoredLfsUpload {
   const upload = lfsUploads.find(id);

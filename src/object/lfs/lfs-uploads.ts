@@ -1,6 +1,6 @@
-// How LFS objects come in that fit one request. One arrives through the Worker, or the client sends
-// it to the bucket itself by a signed request. Either way a job stands ready that removes what was
-// stored, from before the first byte until the object has its row.
+// Uploads of LFS objects that fit into one request: through the Worker, or directly to the bucket
+// by a signed request. In both cases a job that removes the bytes is scheduled before the first
+// byte, until the object has its row.
 import { GitError } from "../../base/format/errors.ts";
 import type { LfsOid } from "../../base/format/lfs.ts";
 import { checkLimit, MAX_LFS_OBJECTS, MAX_LFS_UPLOADS } from "../../base/format/limits.ts";
@@ -10,12 +10,13 @@ import { type StoredLfsObject, lfsWaitMs, type LfsObject } from "../../contract/
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { QuotaCheck } from "../state/quota-check.ts";
 
-/** How long after its grace period an object is looked at that was sent: others come with it. */
+/** Delay after the grace period of an uploaded object before it may be collected: other objects
+ * arrive with it. */
 const COLLECT_DELAY_MS = 60 * 60_000;
 
-/** Decides whether an object is taken, before it is read. What its upload leaves if it fails, a job
- * removes.
- * @returns the R2 key to store it at; null: it is there already
+/** Decides whether an object is accepted, before it is read. If the upload fails, a job removes its
+ * bytes.
+ * @returns the R2 key to store it at; null: it is stored already
  * @throws GitError "too-large" beyond a limit or the quota */
 export async function beginLfsObject(repository: OpenRepository, object: LfsObject): Promise<string | null> {
   const { state, tables } = repository;
@@ -27,10 +28,10 @@ export async function beginLfsObject(repository: OpenRepository, object: LfsObje
   return key;
 }
 
-/** Begins objects that the client sends to the bucket itself. The quota is checked for them now,
- * and again when each of them has come.
- * @param objects none of which is there, and for which there is room
- * @returns where each goes
+/** Begins uploads that the client sends to the bucket directly. The quota is checked now, and again
+ * when each object has arrived.
+ * @param objects not stored yet, and within the quota
+ * @returns their places in the bucket
  * @throws GitError "too-large" */
 export function beginSigned(repository: OpenRepository, objects: readonly LfsObject[]): StoredLfsObject[] {
   if (objects.length === 0) return [];
@@ -50,7 +51,7 @@ export function beginSigned(repository: OpenRepository, objects: readonly LfsObj
 /** Finds an object that a client has sent to the bucket, or may still be sending.
  * @param upload the end of its key
  * @returns its key
- * @throws GitError "not-found" when there is no such upload (any more) */
+ * @throws GitError "not-found" when the upload does not exist (any more) */
 export async function findSignedUpload(
   { state, tables }: OpenRepository,
   { oid, upload }: { readonly oid: LfsOid; readonly upload: string },
@@ -60,9 +61,9 @@ export async function findSignedUpload(
   return key;
 }
 
-/** Enters an object that is stored.
- * @returns false: another upload of it came first, and that one stays
- * @throws GitError "timeout" when it took so long that what it stored may be gone, and as
+/** Adds an object that is stored.
+ * @returns false: another upload of it was first, and that one stays
+ * @throws GitError "timeout" when the upload took so long that its bytes may be gone, and as
  * `beginLfsObject`: the quota may have been used meanwhile */
 export async function addLfsObject(repository: OpenRepository, object: StoredLfsObject): Promise<boolean> {
   const { state } = repository;
@@ -84,25 +85,27 @@ export async function addLfsObject(repository: OpenRepository, object: StoredLfs
   return isNew;
 }
 
-/** Enters an object that is whole and not there. Must run in a transaction. */
+/** Adds an object that is complete and not in the table. Must run in a transaction. */
 export function enterLfsObject({ state, tables }: OpenRepository, object: StoredLfsObject, nowMs: number): void {
   const { jobs, lfs } = tables;
   lfs.begin(tables.objects.lastNumber());
   lfs.add(object, nowMs);
-  // Forks wait until all pointer files are known. Else: unless a push names it by then.
+  // Forks wait until all pointer files are known. Otherwise the object is collected unless a push
+  // names it by then.
   const waitMs = lfs.unread() > 0 ? 0 : state.platform.limits.pruneGraceMs + COLLECT_DELAY_MS;
   if (waitMs === 0 || !jobs.has("collect", "")) jobs.add("collect", "", nowMs + waitMs);
 }
 
-/** Has what an upload through the Worker stored removed now. What a client sends to the bucket is
- * left to its job: it could send it again. */
+/** Has the bytes of an upload through the Worker removed now. An upload to the bucket is left to
+ * its job, since the client could send it again. */
 export async function dropLfsObject({ state, tables }: OpenRepository, key: string): Promise<void> {
   if (!key.startsWith(`${state.key}/`)) return;
   tables.jobs.add("sweep", key, Date.now());
   state.scheduleJobs();
 }
 
-/** @param replacedBytes that are stored and do not count, since what is added takes their place
+/** Refuses objects that exceed a limit or the quota.
+ * @param replacedBytes stored bytes that do not count, since the added ones replace them
  * @throws GitError "too-large" when the repository cannot have more objects, or the caller's quota
  * is exceeded */
 export function checkRoom(
