@@ -1,12 +1,13 @@
-// Decides whether an address may be asked. Without it, anyone who may import or mirror could have
-// the server read what only the server's own network can reach. Where a name leads is known only
-// when it is asked, and only to the platform: a deployed Worker reaches public addresses only, and
-// `npm start` has the runtime refuse others when it connects (scripts/start/worker-options.ts).
+// Decides whether an address may be requested. Without this check, any caller who may import or
+// mirror could make the server read addresses that only its own network can reach. The address
+// behind a name is known only at the time of the request, and only to the platform: a deployed
+// Worker reaches only public addresses, and `npm start` makes the runtime refuse others when it
+// connects (scripts/start/worker-options.ts).
 import { GitError } from "../../base/format/errors.ts";
 import { isPublicHost } from "../../base/format/public-address.ts";
 
-/** Checks the address of a repository, or one that it leads to. URL parsing has already made one
- * spelling of the many that an IP address has.
+/** Checks the address of a repository, or of a redirect. URL parsing has already normalised the
+ * many spellings of an IP address.
  * @param allowsPrivate whether it may be in a private network
  * @throws GitError "invalid" with the reason */
 export function checkAddress(text: string, allowsPrivate: boolean): URL {

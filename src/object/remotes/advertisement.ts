@@ -7,22 +7,22 @@ import { isPushableRefName } from "../../base/format/ref-name.ts";
 import { failed, type GitServer, type RemoteAnswer } from "./git-server.ts";
 import { checkFormat, readFirstLine, readLine, readV0 } from "./ref-lines.ts";
 
-/** "0001": what follows are the arguments. */
+/** "0001": the arguments follow. */
 export const DELIM_PKT: Uint8Array = Buffer.from("0001");
 
-/** What an upstream offers. */
+/** Refs and capabilities of an upstream. */
 export interface Advertisement {
   readonly isV2: boolean;
-  /** Words, of the protocol's version 0. */
+  /** Words of protocol version 0. */
   readonly capabilities: ReadonlySet<string>;
-  /** Ids in hex by full name, byte strings; only those that are wanted. */
+  /** Ids in hex by full name, byte strings; only the wanted ones. */
   readonly refs: ReadonlyMap<string, string>;
   /** The ref that HEAD names; null: unknown. */
   readonly head: string | null;
 }
 
-/** Reads the refs of an upstream, by protocol version 2, or by version 0 if it speaks no other.
- * @param prefixes of the refs that are wanted
+/** Reads the refs of an upstream, by protocol version 2, or by version 0 if it supports no other.
+ * @param prefixes of the wanted refs
  * @throws GitError "unsupported", "unavailable", "too-large", "bad-ref-name", and as `GitServer` */
 export async function listRefs(upstream: GitServer, prefixes: readonly string[]): Promise<Advertisement> {
   const answer = await upstream.discover(true);
@@ -42,7 +42,7 @@ export async function listRefs(upstream: GitServer, prefixes: readonly string[])
   return { isV2: true, capabilities: new Set(), refs: refs.found, head };
 }
 
-/** The refs that are wanted, as they come. */
+/** Collects the wanted refs as they arrive. */
 class WantedRefs {
   readonly found = new Map<string, string>();
   readonly #prefixes: readonly string[];
@@ -83,7 +83,7 @@ async function readV2(upstream: GitServer, prefixes: readonly string[], refs: Wa
   return head;
 }
 
-/** Lines up to the next packet without content. */
+/** Reads lines up to the next packet without content. */
 async function readLines(answer: RemoteAnswer): Promise<string[]> {
   const lines: string[] = [];
   for (let line = await readLine(answer); line !== null; line = await readLine(answer)) lines.push(line);

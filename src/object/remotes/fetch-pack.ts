@@ -10,14 +10,14 @@ import { failed, type GitServer, type RemoteAnswer } from "./git-server.ts";
 import { isShallow, quote } from "./ref-lines.ts";
 import { type Advertisement, DELIM_PKT } from "./advertisement.ts";
 
-/** Bytes of a pack that must arrive in each `BODY_WAIT_MS` of waiting. */
+/** Minimum number of a pack's bytes that must arrive in each `BODY_WAIT_MS` of waiting. */
 const MIN_PACK_BYTES = 64 * 1024;
 
-/** Commits of a boundary that are used, at most: as many as lines of history side by side. */
+/** Maximum number of a boundary's commits that are used: it has one for each parallel line of
+ * history. */
 const MAX_BOUNDARY = 10_000;
 
-/** Asks for a pack, in one request: what is here is known to be there, mostly, so nothing is
- * negotiated.
+/** Requests a pack, without negotiation: the upstream mostly knows the commits that are here.
  * @param wants ids in hex
  * @param haves ids in hex
  * @param maxBytes of the pack
@@ -51,9 +51,9 @@ function requestV0(capabilities: ReadonlySet<string>, wants: readonly string[], 
   return Buffer.concat([...lines.map(encodePkt), FLUSH_PKT, ...ends.map(encodePkt)]);
 }
 
-/** Asks which commits are at a depth below another one: the boundary of its shallow clone.
+/** Lists the commits at a depth below another one: the boundary of its shallow clone.
  * @param depth from 1, the commit itself
- * @returns ids in hex; none: its history is not so deep
+ * @returns ids in hex; empty: its history is not that deep
  * @throws GitError as `GitServer.ask` */
 export async function listBoundary(upstream: GitServer, commit: string, depth: number): Promise<string[]> {
   const head = ["command=fetch\n", `object-format=${OBJECT_FORMAT}`].map(encodePkt);
@@ -64,7 +64,7 @@ export async function listBoundary(upstream: GitServer, commit: string, depth: n
     for (;;) {
       const pkt = await answer.packets.readPkt();
       if (pkt === null) throw failed("upstream", "its answer was cut");
-      // The pack follows, of which nothing is read.
+      // The pack follows, which is not read.
       if (pkt.type !== "data" || boundary.length === MAX_BOUNDARY) return boundary;
       const text = pktText(pkt.payload);
       if (text === "packfile") return boundary;
@@ -85,7 +85,7 @@ function wantsAndHaves(wants: readonly string[], haves: readonly string[]): stri
 class UpstreamPack implements PackSource {
   readonly #answer: RemoteAnswer;
   readonly #maxBytes: number;
-  /** Whether what comes are lines before the pack. */
+  /** Whether the lines before the pack are still arriving. */
   #isAhead = true;
   readonly #isV2: boolean;
   #hasEnded = false;
@@ -97,12 +97,13 @@ class UpstreamPack implements PackSource {
     this.#maxBytes = maxBytes;
   }
 
-  /** Bytes that have arrived. */
+  /** Number of bytes that have arrived. */
   get packBytes(): number {
     return this.#packBytes;
   }
 
-  /** @throws GitError "unavailable" when the answer is cut, too slow, or an error, "too-large" */
+  /** @throws GitError "unavailable" when the answer is interrupted, too slow, or an error,
+   * "too-large" */
   read(minimumBytes: number): Promise<Uint8Array | null> {
     return readPieces(() => this.#readPiece(), minimumBytes);
   }
@@ -111,7 +112,7 @@ class UpstreamPack implements PackSource {
     this.#answer.demandPace(() => Math.max(MIN_PACK_BYTES, minBytes()));
   }
 
-  /** Gives up the rest. */
+  /** Cancels the rest. */
   cancel(): Promise<void> {
     return this.#answer.cancel();
   }

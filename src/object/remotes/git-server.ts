@@ -6,25 +6,25 @@ import type { SizedStream } from "../../base/chunks/chunk-store.ts";
 import type { ImportAccess } from "../state/outside.ts";
 import { checkAddress } from "./address.ts";
 
-/** Redirects that are followed to find something. */
+/** Maximum number of redirects that are followed. */
 export const MAX_REDIRECTS = 5;
 
-/** How long a server may think before its answer begins, once it has what was sent, and how long it
- * may leave unread what is being sent. */
+/** Timeout for the beginning of a server's answer, once it has read the request, and for its
+ * reading of each piece of the request. */
 const ANSWER_WAIT_MS = 60_000;
 
-/** What another host's repository is to this one; errors name it so. */
+/** The role of another host's repository, which errors name. */
 export type RemoteRole = "upstream" | "target";
 
-/** How another host's repository is asked. */
+/** Access to another host's repository. */
 interface ServerAccess {
   readonly role: RemoteRole;
   readonly service: "git-upload-pack" | "git-receive-pack";
   readonly url: string;
-  /** The header `Authorization`, for the origin of `url` only; null: none. */
+  /** The header `Authorization`, only for the origin of `url`; null: none. */
   readonly authorization: string | null;
   readonly outside: ImportAccess;
-  /** Ends whatever is under way, with its reason as the error. */
+  /** Aborts all requests in progress, with its reason as the error. */
   readonly signal: AbortSignal;
 }
 
@@ -33,24 +33,24 @@ export interface RemoteAnswer {
   readonly role: RemoteRole;
   /** Fails with GitErrors that name the host by its role. */
   readonly packets: ByteReader;
-  /** Requires this many bytes in each `BODY_WAIT_MS` of waiting; at first, one. */
+  /** Requires this many bytes in each `BODY_WAIT_MS` of waiting; initially, one. */
   demandPace(minBytes: () => number): void;
-  /** Gives up the rest. */
+  /** Cancels the rest. */
   cancel(): Promise<void>;
 }
 
-/** Another host's repository, over HTTP. Redirects are followed only where git follows them, when
- * the repository is looked for, and each is checked as the first address was. */
+/** Another host's repository, over HTTP. Redirects are followed only where git follows them, in the
+ * first request, and each is checked as the first address was. */
 export class GitServer {
   readonly #access: ServerAccess;
-  /** What git asks first, below a repository's address. */
+  /** The path of git's first request, below a repository's address. */
   readonly #discovery: string;
   /** The only origin that gets the credential. */
   readonly #origin: string;
-  /** Where it is, without a slash at its end. */
+  /** The repository's URL, without a slash at its end. */
   #base: string;
 
-  /** @throws GitError "invalid" when its address may not be asked */
+  /** @throws GitError "invalid" when its address may not be requested */
   constructor(access: ServerAccess) {
     const url = checkAddress(access.url, access.outside.allowsPrivate);
     this.#access = access;
@@ -59,8 +59,8 @@ export class GitServer {
     this.#base = url.href.replace(/\/+$/, "");
   }
 
-  /** Asks for what it offers, by version 2 of the protocol if that is wanted and spoken.
-   * @throws GitError which says what it answered instead */
+  /** Requests the server's advertisement, by protocol version 2 if that is wanted and supported.
+   * @throws GitError that describes any other answer */
   async discover(wantsV2: boolean): Promise<RemoteAnswer> {
     for (let redirects = 0; ; redirects++) {
       const response = await this.send(this.#base + this.#discovery, versionOf(wantsV2));
@@ -74,7 +74,7 @@ export class GitServer {
   }
 
   /** Sends a request of the protocol.
-   * @param body pkt-lines, and what follows them; a stream is sent as it is read
+   * @param body pkt-lines, and the data after them; a stream is sent as it is read
    * @throws GitError as `discover`, "too-large" when the server refuses the size of the body */
   async ask(body: Uint8Array | ReadableStream<Uint8Array>, isV2: boolean): Promise<RemoteAnswer> {
     const { service } = this.#access;
@@ -87,24 +87,25 @@ export class GitServer {
     return this.#read(response, `application/x-${service}-result`);
   }
 
-  /** Where the repository is, without a slash at its end: known once it was looked for. */
+  /** The repository's URL, without a slash at its end; final once `discover` has followed
+   * redirects. */
   get base(): string {
     return this.#base;
   }
 
-  /** What it is to the repository here. */
+  /** The repository's role here. */
   get role(): RemoteRole {
     return this.#access.role;
   }
 
-  /** Whether addresses in private networks may be asked. */
+  /** Whether addresses in private networks may be requested. */
   get allowsPrivate(): boolean {
     return this.#access.outside.allowsPrivate;
   }
 
-  /** Sends a request as it is, and leaves its answer to the caller. Headers of the request precede
-   * the credential, which only the first address's origin gets.
-   * @param body null: it is a question without one; of a sized stream, the length is sent, too
+  /** Sends a request unchanged, and leaves its answer to the caller. Headers of the request take
+   * precedence over the credential, which only the first address's origin gets.
+   * @param body null: none; for a sized stream, the length is sent, too
    * @throws GitError "unavailable" when the host cannot be reached */
   async send(
     url: string,
@@ -136,7 +137,7 @@ export class GitServer {
     }
   }
 
-  /** Where a redirect of the first question leads. */
+  /** Follows a redirect of the first request. */
   #follow(location: string): string {
     const target = URL.parse(location, this.#base + this.#discovery)?.href ?? "";
     if (!target.endsWith(this.#discovery)) throw this.#failed("it redirected to something that is no repository");
@@ -171,12 +172,12 @@ export class GitServer {
   }
 }
 
-/** Waits for an answer, anew after each piece of the body that is taken. */
+/** Timeout for an answer, renewed after each piece of the body that the server reads. */
 class Patience {
   readonly #late = new AbortController();
   #timer = this.#start();
 
-  /** Aborted when the wait has been too long. */
+  /** Aborted at the timeout. */
   get end(): AbortSignal {
     return this.#late.signal;
   }
@@ -235,7 +236,7 @@ function openAnswer(role: RemoteRole, stream: ReadableStream<Uint8Array>, signal
   };
 }
 
-/** The error for another host that may do better next time. */
+/** The error for a failure of another host that may pass. */
 export function failed(role: RemoteRole, reason: string, cause?: unknown): GitError {
   return new GitError("unavailable", { what: role, reason }, { cause });
 }

@@ -1,5 +1,5 @@
-// The objects of Git LFS that imported pointer files name. They come when the history is here and
-// before its refs move, some with each run of the job.
+// Fetches the LFS objects that imported pointer files name. It runs after the history has arrived
+// and before the refs move, some objects with each run of the job.
 import { type GitErrorCode, isGitError } from "../../base/format/errors.ts";
 import { type LfsObject, lfsWaitMs } from "../../contract/lfs.ts";
 import { checkLink } from "./address.ts";
@@ -11,18 +11,18 @@ import { addLfsObject, beginLfsObject, dropLfsObject } from "../lfs/lfs-uploads.
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { type PutBytes, storePart } from "../../base/bytes/part-upload.ts";
 
-/** Objects of a run. */
+/** Maximum number of objects fetched in a run. */
 const RUN_LFS_OBJECTS = LFS_BATCH_OBJECTS;
 
-/** Objects that come at a time. */
+/** Number of objects fetched in parallel. */
 const LFS_LINES = 4;
 
-/** What is wrong with one object, and no reason to give up the others. */
+/** Errors of a single object, after which the others are still fetched. */
 const OF_ONE: ReadonlySet<GitErrorCode> = new Set(["invalid", "not-found"]);
 
-/** Brings some of the objects that pointer files name and that are not here. Whatever ends it, what
- * has come stays, and the next run does not ask for it.
- * @returns how far it is now
+/** Fetches some of the missing objects that pointer files name. After any failure, objects that
+ * have arrived stay, and the next run does not request them.
+ * @returns the new progress
  * @throws GitError as `findDownloads`, "too-large" beyond the quota, "storage-failed" */
 export async function bringLfs(
   repository: OpenRepository,
@@ -54,7 +54,7 @@ export async function bringLfs(
 }
 
 /** Streams one object into the bucket, where its SHA-256 is verified.
- * @returns whether it is here now */
+ * @returns whether it is stored now */
 async function bringOne(
   repository: OpenRepository,
   upstream: GitServer,
@@ -79,13 +79,13 @@ async function bringOne(
   } catch (error) {
     if (key !== null) await dropLfsObject(repository, key);
     if (isGitError(error) && OF_ONE.has(error.code)) return false;
-    // As the reader of bodies says it of a client.
+    // The reader of bodies words this error for a client.
     if (isGitError(error, "bad-request")) throw failed("upstream", "an object of its Git LFS was cut", error);
     throw error;
   }
 }
 
-/** Asks where objects are.
+/** Requests the addresses of objects.
  * @returns by id; without those that the upstream does not have
  * @throws GitError as `askBatch` */
 export async function findDownloads(
@@ -101,10 +101,10 @@ export async function findDownloads(
   );
 }
 
-/** Opens an object where the upstream said that it is. Redirects are followed, each checked as the
- * first address was; another origin than the first gets none of the headers.
- * @returns null: it is not there
- * @throws GitError "unavailable", "invalid" for an address that may not be asked */
+/** Opens an object at the address that the upstream has given. Redirects are followed, each checked
+ * as the first address was; any other origin gets none of the headers.
+ * @returns null: the object is missing
+ * @throws GitError "unavailable", "invalid" for an address that may not be requested */
 export async function openDownload(upstream: GitServer, { href, header }: LfsAction): Promise<Response | null> {
   const first = checkLink(href, upstream.allowsPrivate);
   let url = first;

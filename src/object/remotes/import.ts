@@ -1,4 +1,4 @@
-// Begins, shows and ends an import. What it does meanwhile is in `run-import.ts`.
+// Begins, shows and ends an import. Its run is in `run-import.ts`.
 import { decodeText } from "../../base/format/byte-string.ts";
 import { GitError } from "../../base/format/errors.ts";
 import type { ImportRecord, NewImport, ImportStatus, ImportChange } from "../../contract/remotes.ts";
@@ -10,9 +10,9 @@ import { seal } from "./sealed.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
 
 /** Begins an import, or a mirror.
- * @throws GitError "invalid" for an address that may not be asked, "conflict" while another is
- * under way, and for a mirror where refs are that did not come from there, "unsupported" when the
- * deployment cannot keep a credential */
+ * @throws GitError "invalid" for an address that may not be requested, "conflict" while another
+ * import runs, and for a mirror in a repository with refs that did not come from there,
+ * "unsupported" when the deployment cannot store a credential */
 export async function beginImport(repository: OpenRepository, wanted: NewImport): Promise<ImportStatus> {
   const { state, requester } = repository;
   const {
@@ -51,7 +51,7 @@ export async function beginImport(repository: OpenRepository, wanted: NewImport)
   return readImport(repository);
 }
 
-/** What has become of the last import.
+/** Reads the state of the last import.
  * @throws GitError "not-found" when there is none */
 export async function readImport({ state, tables }: OpenRepository): Promise<ImportStatus> {
   const { session, caller: _, attempts: __, refsPerStep: ___, depths: ____, ...record } = find(tables);
@@ -63,7 +63,7 @@ export async function readImport({ state, tables }: OpenRepository): Promise<Imp
   };
 }
 
-/** Makes a mirror look at its upstream now.
+/** Makes a mirror check its upstream now.
  * @throws GitError "not-found" when there is no import, "conflict" when it has ended */
 export async function syncImport(repository: OpenRepository): Promise<ImportStatus> {
   const { state, tables } = repository;
@@ -75,9 +75,9 @@ export async function syncImport(repository: OpenRepository): Promise<ImportStat
   return readImport(repository);
 }
 
-/** Changes an import, or releases a mirror.
+/** Changes an import, or turns a mirror into an ordinary repository.
  * @throws GitError "not-found" when there is none, "conflict" for the interval of an import that is
- * no mirror and the credential of one that has ended, "unsupported" as `beginImport` */
+ * not a mirror and the credential of one that has ended, "unsupported" as `beginImport` */
 export async function changeImport(repository: OpenRepository, change: ImportChange): Promise<ImportStatus> {
   const { state } = repository;
   const {
@@ -94,7 +94,7 @@ export async function changeImport(repository: OpenRepository, change: ImportCha
   state.transactAside(() => {
     if (authorization !== undefined) tables.imports.begin(record, sealed);
     if (change.isMirror === false && record.isMirror) {
-      // A run that is under way ends, as it belongs to another session.
+      // A run in progress ends, since it belongs to another session.
       const released = { ...record, session: crypto.randomUUID(), isMirror: false, state: "done" } as const;
       tables.jobs.cancel("import", "");
       endSession(state, tables, record.session);
@@ -112,8 +112,8 @@ export async function changeImport(repository: OpenRepository, change: ImportCha
   return readImport(repository);
 }
 
-/** Ends an import, and forgets it: what has not become visible is removed. A mirror's refs stay,
- * and may be changed here from now on.
+/** Ends an import, and forgets it: objects that are not reachable yet are removed. A mirror's refs
+ * stay, and may be changed here from now on.
  * @throws GitError "not-found" when there is none */
 export async function endImport({ state, tables }: OpenRepository): Promise<void> {
   const { session } = find(tables);
@@ -125,8 +125,8 @@ export async function endImport({ state, tables }: OpenRepository): Promise<void
   state.scheduleJobs();
 }
 
-/** Removes the upload session of an import, if it has one. What its steps brought is pruned later,
- * as anything is that no ref reaches. Must run in a transaction. */
+/** Removes the upload session of an import, if it has one. Objects of its steps are pruned later,
+ * like all that no ref reaches. Must run in a transaction. */
 export function endSession(state: RepositoryState, tables: Tables, session: string): void {
   if (tables.uploads.find(session) === null) return;
   tables.uploads.remove(session);
@@ -146,13 +146,13 @@ function checkChange({ isMirror, state }: ImportRecord, { intervalMs, authorizat
   if (authorization !== undefined && hasEnded) throw refuse("it has ended; POST begins another");
 }
 
-/** Refuses an import that would mix with something else. */
+/** Refuses an import that would mix with another import or with other refs. */
 function checkFree({ imports, refs }: Tables, { url, isMirror }: NewImport): void {
   const last = imports.read();
   const refuse = (reason: string): GitError => new GitError("conflict", { what: "import", reason });
   if (last?.state === "running" || last?.state === "waiting")
     throw refuse(`the repository is being imported from ${last.url}; DELETE ends that`);
-  // Without a mirror, refs that are here stay as they are.
+  // An import that is not a mirror leaves existing refs as they are.
   const [found] = isMirror && last?.url !== url ? refs.page("refs/", null, 1) : [];
   if (found === undefined) return;
   const reason = `the repository has refs already, which a mirror would remove: ${decodeText(found.name)} is one`;

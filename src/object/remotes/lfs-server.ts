@@ -1,4 +1,4 @@
-// What another host's Git LFS server is asked, whichever way objects go.
+// Requests to another host's Git LFS server, for downloads and uploads.
 import { z } from "zod";
 import { GitError, isGitError } from "../../base/format/errors.ts";
 import { isLfsOid, type LfsOid } from "../../base/format/lfs.ts";
@@ -6,10 +6,10 @@ import { MAX_LFS_JSON_BYTES } from "../../base/format/limits.ts";
 import { PacedBody } from "../../base/pacing/paced-body.ts";
 import { failed, type GitServer, type RemoteRole } from "./git-server.ts";
 
-/** The media type of its API. */
+/** The media type of the LFS API. */
 export const LFS_TYPE = "application/vnd.git-lfs+json";
 
-/** Objects that every server takes in one batch. */
+/** Number of objects in a batch that every server accepts. */
 export const LFS_BATCH_OBJECTS = 100;
 
 const Action = z.object({
@@ -28,15 +28,15 @@ const Answer = z.object({
   ),
 });
 
-/** A request that the server wants for an object. */
+/** A request that the server asks for, for an object. */
 export type LfsAction = z.output<typeof Action>;
 
-/** What a server says of an object. */
+/** A server's answer for one object. */
 export type LfsAnswer = z.output<typeof Answer>["objects"][number];
 
-/** Asks about objects.
+/** Requests a batch of objects.
  * @param objects at most `LFS_BATCH_OBJECTS`
- * @returns by id; only of those that were asked for
+ * @returns by id; only those that were requested
  * @throws GitError "unavailable", "unsupported", "unauthenticated", "not-found"
  * @see git-lfs, docs/api/batch.md */
 export async function askBatch(
@@ -62,7 +62,7 @@ export async function askBatch(
   return new Map(found.flatMap((one) => (isLfsOid(one.oid) && ids.has(one.oid) ? [[one.oid, one]] : [])));
 }
 
-/** The body of a question. */
+/** Encodes the body of a request. */
 export function encodeJson(value: unknown): Uint8Array {
   return Buffer.from(JSON.stringify(value));
 }
@@ -86,7 +86,7 @@ async function readJson(role: RemoteRole, response: Response): Promise<unknown> 
   }
 }
 
-/** What there is to do without a server's Git LFS. */
+/** Advice for a server without Git LFS. */
 const WAY_OUT: Readonly<Record<RemoteRole, string>> = {
   upstream: "import without `lfs`",
   target: "mirror without `lfs`",

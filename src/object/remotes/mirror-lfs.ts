@@ -1,5 +1,5 @@
-// The objects of Git LFS that go to a mirror's target: those that pointer files name, before the
-// refs that need these.
+// Sends LFS objects to a mirror's target: those that pointer files name, before the refs that need
+// them.
 import { GitError } from "../../base/format/errors.ts";
 import type { ChunkStore } from "../../base/chunks/chunk-store.ts";
 import type { MirroredLfs } from "../../contract/remotes.ts";
@@ -11,28 +11,28 @@ import { LFS_BATCH_OBJECTS } from "./lfs-server.ts";
 import type { StepProgress } from "../../contract/uploads.ts";
 import { sendLfs } from "./send-lfs.ts";
 
-/** What a mirror's run gives to the sending of objects. */
+/** Environment of a mirror's run, for sending objects. */
 export interface LfsRun {
   readonly server: GitServer;
   readonly chunks: ChunkStore;
-  /** Whether objects that the target refuses are left out; else they are an error. */
+  /** Whether objects that the target refuses are skipped; else they are an error. */
   readonly leavesRefused: boolean;
-  /** As they are now. @throws GitError when the mirror was changed or has ended */
+  /** The current tables. @throws GitError when the mirror was changed or has ended */
   tables(): Tables;
-  /** Counts objects that the target took, now and then. */
+  /** Adds objects that the target accepted to the counts; called from time to time. */
   noteSent(objects: number, bytes: number): void;
-  /** Shows how far it is: bytes. */
+  /** Shows the progress in bytes. */
   show(progress: StepProgress): void;
 }
 
-/** What the target does not have of what it was to be sent. */
+/** Objects that the target lacks after a run. */
 export type LeftLfs = Pick<MirroredLfs, "missing" | "refused" | "refusal">;
 
-/** Of a target that has all. */
+/** The value for a target that has all objects. */
 export const NOTHING_LEFT: LeftLfs = { missing: 0, refused: 0, refusal: null };
 
-/** Sends the objects that pointer files name. Whatever ends it, what the target has is not sent
- * again: it says so.
+/** Sends the objects that pointer files name. After a failure, objects that the target has are not
+ * sent again, since it lists them.
  * @param among the pointer files, and any other objects
  * @throws GitError as `sendLfs`, "invalid" when the target refuses objects */
 export async function mirrorLfs(run: LfsRun, among: NumberSet): Promise<LeftLfs> {
@@ -58,8 +58,8 @@ export async function mirrorLfs(run: LfsRun, among: NumberSet): Promise<LeftLfs>
   return left;
 }
 
-/** Pointer files of pushes to an older release are known once a job has looked for them.
- * @throws GitError "unavailable" when it has not */
+/** Checks that pointer files from pushes to an older release are known, which a job finds.
+ * @throws GitError "unavailable" when the job has not finished */
 function checkNoted({ lfs, jobs }: Tables, among: NumberSet): void {
   if (among.size === 0 || among.first > lfs.unread()) return;
   jobs.add("collect", "", Date.now());

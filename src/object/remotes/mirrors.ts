@@ -1,4 +1,4 @@
-// Makes, shows, changes and removes mirrors. What they do is in `run-mirror.ts`.
+// Creates, shows, changes and removes mirrors. Their run is in `run-mirror.ts`.
 import type { Tables } from "../store/tables.ts";
 import { GitError } from "../../base/format/errors.ts";
 import type { RefCommand } from "../../contract/push.ts";
@@ -10,9 +10,9 @@ import { checkAddress } from "./address.ts";
 import { seal } from "./sealed.ts";
 import { MAX_MIRRORS } from "../../base/format/table-limits.ts";
 
-/** Makes a mirror, and begins to send what is here.
- * @throws GitError "invalid" for an address that may not be asked, "conflict" when there are too
- * many, "unsupported" when the deployment cannot keep a credential */
+/** Creates a mirror, and starts its first run.
+ * @throws GitError "invalid" for an address that may not be requested, "conflict" when there are
+ * too many, "unsupported" when the deployment cannot store a credential */
 export async function createMirror(repository: OpenRepository, wanted: NewMirror): Promise<MirrorStatus> {
   const { state, tables } = repository;
   checkRemoteSettings(wanted);
@@ -48,18 +48,18 @@ export async function createMirror(repository: OpenRepository, wanted: NewMirror
   return show(repository, record);
 }
 
-/** All mirrors, the oldest first. */
+/** Lists all mirrors, the oldest first. */
 export async function mirrors(repository: OpenRepository): Promise<MirrorStatus[]> {
   return repository.tables.mirrors.all().map((record) => show(repository, record));
 }
 
-/** One mirror. @throws GitError "not-found" */
+/** Reads one mirror. @throws GitError "not-found" */
 export async function mirror(repository: OpenRepository, id: string): Promise<MirrorStatus> {
   return show(repository, find(repository.tables, id));
 }
 
-/** Changes a mirror, and sends what is here by its new settings. Another address, without a
- * credential of its own, has none.
+/** Changes a mirror, and starts a run with its new settings. A new address without a new credential
+ * has none.
  * @throws GitError "not-found", and as `createMirror` */
 export async function changeMirror(
   repository: OpenRepository,
@@ -89,7 +89,7 @@ export async function changeMirror(
   return show(repository, record);
 }
 
-/** Sends what is here now, whatever has failed before. @throws GitError "not-found" */
+/** Starts a run now, regardless of earlier failures. @throws GitError "not-found" */
 export async function syncMirror(repository: OpenRepository, id: string): Promise<MirrorStatus> {
   const { state, tables } = repository;
   const found = find(tables, id);
@@ -111,9 +111,9 @@ export async function deleteMirror({ state, tables }: OpenRepository, id: string
   });
 }
 
-/** A page of a mirror's refs, by name.
- * @param after the last name of the page before; null: from the beginning
- * @param isRefused whether only those are listed that the target does not have as here for a reason
+/** Reads a page of a mirror's refs, by name.
+ * @param after the last name of the previous page; null: from the beginning
+ * @param isRefused whether only refs are listed that differ at the target for a reason
  * @throws GitError "not-found" */
 export async function mirrorRefs(
   { tables }: OpenRepository,
@@ -134,18 +134,18 @@ export async function mirrorRefs(
   return { refs: listed.slice(0, query.limit), isLast: listed.length <= query.limit };
 }
 
-/** Where a mirror's credential is kept, which no other place can read. */
+/** The place of a mirror's credential; it cannot be decrypted for another place. */
 export function credentialPlace(repository: string, mirrorId: string): string {
   return `${repository} mirror ${mirrorId}`;
 }
 
-/** Of a mirror that has not failed. */
+/** Fields of a mirror without failures. */
 const READY = { failures: 0, dueMs: 0, error: null };
 
-/** Of a mirror whose target was sent none. */
+/** LFS state of a mirror whose target has been sent no objects. */
 const NO_LFS_YET: MirroredLfs = { isBehind: true, objects: 0, bytes: 0, missing: 0, refused: 0, refusal: null };
 
-/** Asks again for all that the target was not sent. */
+/** Makes the next run send all objects that the target was not sent. */
 function behind(lfs: MirroredLfs): MirroredLfs {
   return { ...lfs, isBehind: true };
 }
@@ -185,7 +185,7 @@ function show(
   };
 }
 
-/** Adds the jobs of the mirrors that moved refs concern. Must run in the push's transaction.
+/** Adds the jobs of the mirrors that include moved refs. Must run in the push's transaction.
  * Without a mirror it writes nothing.
  * @param moved the commands that moved their refs */
 export function scheduleMirrors({ mirrors, jobs }: Tables, moved: readonly RefCommand[], nowMs: number): void {

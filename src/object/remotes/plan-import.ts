@@ -5,19 +5,20 @@ import type { GraphPosition } from "../../base/numbers/kinds.ts";
 import type { PushRequest } from "../state/push.ts";
 import type { RefCommand } from "../../contract/push.ts";
 
-/** Ids that are named to an upstream as present here, at most: a megabyte and a half of lines. */
+/** Maximum number of ids that an upstream is told are present here: a megabyte and a half of
+ * lines. */
 const MAX_HAVES = 30_000;
 
-/** Commits from whose history ids are named, too: an upstream that went back knows none of the
- * tips. */
+/** Maximum number of tips whose older commits are also listed: an upstream whose refs went back
+ * knows none of the tips. */
 const DEEP_TIPS = 256;
 
 /** Sorts v1.9 before v1.10. */
 const BY_NUMBER = new Intl.Collator("en", { numeric: true });
 
-/** The ids that an upstream's refs name and that are missing here, each once, in the order in which
- * steps should ask for them: tags before branches, as these contain what was tagged, by name, as
- * versions follow each other.
+/** Lists the ids that an upstream's refs name and that are missing here, each once, in the order
+ * for requesting them: tags before branches, since branches contain the tagged commits, then by
+ * name, since versions follow each other.
  * @param refs ids in hex by name
  * @returns ids in hex */
 export function planWants({ objects }: Tables, refs: ReadonlyMap<string, string>): string[] {
@@ -28,8 +29,8 @@ export function planWants({ objects }: Tables, refs: ReadonlyMap<string, string>
   return oids.filter((_, i) => found[i] === 0);
 }
 
-/** What is here and an upstream may know: the tips of refs and of earlier steps, and commits below
- * them, twice as far with each.
+/** Lists commits that are here and that an upstream may know: the tips of refs and of earlier
+ * steps, and commits below them, at doubling distances.
  * @returns ids in hex */
 export function planHaves({ objects, graph, refs, uploads }: Tables): string[] {
   const tips = [...splitOids(refs.all().oids), ...splitOids(uploads.allTips())];
@@ -48,9 +49,10 @@ export function planHaves({ objects, graph, refs, uploads }: Tables): string[] {
   return [...haves].slice(0, MAX_HAVES);
 }
 
-/** The changes that make the refs here those of an upstream.
+/** Plans the changes that make the refs here equal to an upstream's.
  * @param head the ref that its HEAD names; null: unknown
- * @param pruned prefixes of refs that are removed here if they are not there; null: none are */
+ * @param pruned prefixes of refs that are removed here if the upstream lacks them; null: none
+ * are */
 export function planChanges(
   { refs }: Tables,
   wanted: ReadonlyMap<string, string>,
@@ -62,7 +64,7 @@ export function planChanges(
   const present = new Map(here.names.map((name, i) => [name, oids[i]!]));
   const isPruned = (name: string): boolean =>
     !wanted.has(name) && (pruned?.some((prefix) => name.startsWith(prefix)) ?? false);
-  // First: a name that goes may be in the way of one that comes.
+  // Deletions come first: a deleted name may block a created one.
   const deleted = here.names
     .filter(isPruned)
     .map((name): RefCommand => ({ name, old: present.get(name)!, new: NULL_OID }));

@@ -1,5 +1,6 @@
-// Chooses what one push to a target brings. A target may take less than all at once: then refs are
-// left to the next push, and of a single one first an older commit, so that it moves in steps.
+// Chooses the content of one push to a target. A target may accept less than everything at once:
+// then refs are left to the next push, and a single ref first moves to an older commit, so that it
+// moves in steps.
 import { MAX_PLAN_BYTES } from "../../base/format/limits.ts";
 import { concatOids, fromHex, NULL_OID_HEX, toHex } from "../../base/format/oid.ts";
 import type { PositionSet } from "../store/graph/commit-graph.ts";
@@ -11,30 +12,30 @@ import { planPack } from "../pack/pack-planner.ts";
 import type { RefUpdate } from "./plan-updates.ts";
 import type { TargetRefs } from "./target-refs.ts";
 
-/** What one push may have, at most. */
+/** Limits of one push. */
 export interface StepLimits {
   readonly updates: number;
   readonly objects: number;
-  /** Of the pack, approximately. */
+  /** Size of the pack, approximately. */
   readonly packBytes: number;
 }
 
 /** One push to a target. */
 export interface PlannedStep {
-  /** The same as was asked for, or some of it, or a ref that moves a part of its way. */
+  /** The requested updates, or some of them, or one ref that moves part of its way. */
   readonly updates: readonly RefUpdate[];
-  /** What the target does not have; none: it only deletes. */
+  /** The objects that the target lacks; empty: the push only deletes. */
   readonly objects: NumberSet;
-  /** Null: it only deletes. */
+  /** Null: the push only deletes. */
   readonly plan: PackPlan | null;
-  /** Of the pack, approximately. */
+  /** Size of the pack, approximately. */
   readonly packBytes: number;
-  /** Whether a step could have less; without that it may be above the limits. */
+  /** Whether a smaller push is possible. If not, this one may exceed the limits. */
   readonly canShrink: boolean;
 }
 
-/** Plans the next push of those that are needed. What is far too much is not planned: its objects
- * are counted, and their bytes estimated.
+/** Plans the next push. A selection that is far too large is not planned: its objects are counted,
+ * and their bytes estimated.
  * @param updates at least one */
 export function planStep(
   tables: Tables,
@@ -43,7 +44,7 @@ export function planStep(
   limits: StepLimits,
 ): PlannedStep {
   const had = reachedFrom(tables, target.haves);
-  /** By how much packs were larger than estimated: deltas without a base are sent whole. */
+  /** Ratio by which packs exceeded their estimates: deltas without a base are sent whole. */
   let growth = 1;
   for (let chosen: readonly RefUpdate[] = updates.slice(0, limits.updates); ;) {
     const less = chosen.length > 1 ? chosen.slice(0, Math.ceil(chosen.length / 2)) : shorten(tables, chosen[0]!, had);
@@ -63,19 +64,19 @@ export function planStep(
   }
 }
 
-/** What a target has, as far as it is here. */
+/** Returns the ancestors of the target's commits that are also here. */
 function reachedFrom(tables: Tables, haves: ReadonlySet<string>): PositionSet {
   return tables.graph.ancestors(knownPositions(tables, concatOids([...haves].map(fromHex))));
 }
 
-/** The positions of those of packed ids that are here. */
+/** Returns the graph positions of the packed ids that are here. */
 function knownPositions({ objects, graph }: Tables, oids: Uint8Array): GraphPosition[] {
   const { number } = objects.lookupMany(oids);
   const positions = Array.from(number, (found): GraphPosition => (found === 0 ? -1 : graph.position(found)));
   return positions.filter((position) => position >= 0);
 }
 
-/** The objects that a target has already, of those that mirrored refs reach. */
+/** Finds the objects that a target has already, among those that mirrored refs reach. */
 export function findHad(tables: Tables, { haves }: Pick<TargetRefs, "haves">, prefixes: readonly string[]): NumberSet {
   const { refs, graph, reachability } = tables;
   const { oids } = refs.withPrefixes(prefixes);
@@ -83,7 +84,7 @@ export function findHad(tables: Tables, { haves }: Pick<TargetRefs, "haves">, pr
   return reachability.within(reachability.between(mirrored, graph.ancestors([])), reachedFrom(tables, haves));
 }
 
-/** @returns null: only deletions */
+/** @returns null: there are only deletions */
 function findObjects(
   { objects, graph, reachability }: Tables,
   updates: readonly RefUpdate[],
@@ -95,7 +96,7 @@ function findObjects(
   return reachability.between(graph.ancestors(positions), had);
 }
 
-/** The bytes of objects as they are stored: of each chunk as large a part as of its objects. */
+/** Estimates the stored bytes of objects: each chunk counts by the share of its objects. */
 function estimateBytes({ chunks }: Tables, objects: NumberSet): number {
   return chunks.allInOrder().reduce((sum, { firstNumber, lastNumber, size }) => {
     const count = objects.within(firstNumber, lastNumber + 1).size;
@@ -117,10 +118,10 @@ function planPush(
   });
 }
 
-/** The update of a ref that moves half of its way, along first parents.
- * @returns null: there is no commit on the way to which it may move */
+/** Shortens the update of a ref to half of its way, along first parents.
+ * @returns null: no commit on the way is allowed */
 function shorten({ objects, graph }: Tables, update: RefUpdate, had: PositionSet): readonly RefUpdate[] | null {
-  // A tag has one value, however much that brings.
+  // A tag moves in one step, whatever its size.
   if (update.new === NULL_OID_HEX || update.name.startsWith("refs/tags/")) return null;
   const way: GraphPosition[] = [];
   const end = graph.position(objects.find(fromHex(update.new))!.number);
@@ -129,7 +130,8 @@ function shorten({ objects, graph }: Tables, update: RefUpdate, had: PositionSet
   const old = objects.find(fromHex(update.old))?.number;
   const from = old === undefined ? -1 : graph.position(old);
   const isForward = (position: GraphPosition): boolean => from < 0 || graph.isAncestor(from, position);
-  // What is not forced must remain a fast-forward all the way, also where the old value was merged.
+  // A move that is not forced must remain a fast-forward on the whole way, also where the old value
+  // was merged.
   let steps = way.length;
   if (isForward(end)) {
     for (let low = 1; low < steps;) {

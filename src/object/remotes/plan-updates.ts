@@ -4,30 +4,30 @@ import type { GraphPosition } from "../../base/numbers/kinds.ts";
 import type { MirrorSettings } from "../../contract/remotes.ts";
 import type { Tables } from "../store/tables.ts";
 
-/** A ref of the target that is to change. Ids are in hex; `NULL_OID_HEX`: absent. */
+/** A change of a ref at the target. Ids are in hex; `NULL_OID_HEX`: absent. */
 export interface RefUpdate {
   readonly name: string;
   readonly old: string;
   readonly new: string;
 }
 
-/** What makes a target's refs those that are here. */
+/** The updates that make a target's refs equal to those here. */
 interface PlannedUpdates {
-  /** Deletions first, as a name that goes may be in the way of one that comes; then the default
-   * branch, other branches, and the rest. */
+  /** Deletions first, since a deleted name may block a created one; then the default branch, other
+   * branches, and the rest. */
   readonly updates: readonly RefUpdate[];
-  /** Why refs stay as they are there, by name. */
+  /** By name, the reason why a ref is not changed there. */
   readonly refused: ReadonlyMap<string, string>;
-  /** Whether there may be more, which would have taken too long to find out. */
+  /** Whether there may be more updates, which would have taken too long to find. */
   readonly isPartial: boolean;
-  /** Refs here that are mirrored, and refs of the target that are not here. */
+  /** Number of mirrored refs here, and of refs that only the target has. */
   readonly refs: number;
   readonly extra: number;
 }
 
 /** Compares the refs here with those of a target.
  * @param there ids in hex by name
- * @param refusedBefore refs that the target has refused: they are left as they are */
+ * @param refusedBefore refs that the target has refused: they are not tried again */
 export function planUpdates(
   tables: Tables,
   settings: Pick<MirrorSettings, "prefixes" | "force" | "prune">,
@@ -62,7 +62,7 @@ export function planUpdates(
   };
 }
 
-/** Finds out whether refs may move without force. */
+/** Checks whether refs may move without force. */
 class Moving {
   readonly #tables: Tables;
   #steps = 0;
@@ -71,12 +71,12 @@ class Moving {
     this.#tables = tables;
   }
 
-  /** Whether this has taken so long that the rest must wait. */
+  /** Whether the work limit is reached, so that the rest must wait. */
   get isSpent(): boolean {
     return this.#steps > MAX_ANCESTRY_STEPS;
   }
 
-  /** @returns why not; null: it may */
+  /** Says why a ref may not move. @returns null: it may */
   refuse(name: string, old: string, oid: string): string | null {
     if (name.startsWith("refs/tags/")) return "the target's tag is another one, and is moved only with `force`";
     const from = this.#position(old);

@@ -1,4 +1,4 @@
-// The lines in which a Git server says what it has.
+// Parses the lines with a Git server's refs and capabilities.
 import { decodeText } from "../../base/format/byte-string.ts";
 import { GitError, isGitError } from "../../base/format/errors.ts";
 import { checkLimit, MAX_REF_BYTES } from "../../base/format/limits.ts";
@@ -6,11 +6,10 @@ import { isHexOid, NULL_OID_HEX, OBJECT_FORMAT, OID_HEX_LENGTH } from "../../bas
 import { pktText } from "../../base/format/pkt-line.ts";
 import { failed, type RemoteAnswer, type RemoteRole } from "./git-server.ts";
 
-/** Bytes of an advertisement: ids are in hex there, and lines have lengths. */
+/** Maximum size of an advertisement in bytes: its ids are in hex, and its lines have lengths. */
 const MAX_ADVERTISED_BYTES = 3 * MAX_REF_BYTES;
 
-/** Reads the first line of an advertisement, after the one that names the service; null: it has
- * none. */
+/** Reads the first line of an advertisement, after the line with the service's name; null: none. */
 export async function readFirstLine(answer: RemoteAnswer): Promise<string | null> {
   const first = await readLine(answer);
   if (first?.startsWith("# service=") !== true) return first;
@@ -20,7 +19,7 @@ export async function readFirstLine(answer: RemoteAnswer): Promise<string | null
 
 /** Reads an advertisement of version 0 or 1.
  * @param first its first line
- * @param add takes each line: an id in hex, and what has it
+ * @param add is called for each line with an id in hex and the name that has it
  * @returns its capabilities
  * @throws GitError "unsupported" for another object format, or a shallow repository */
 export async function readV0(
@@ -36,7 +35,7 @@ export async function readV0(
     if (next.startsWith("shallow ")) throw isShallow(answer.role);
     const oid = next.slice(0, OID_HEX_LENGTH);
     if (!isHexOid(oid)) throw failed(answer.role, "a line of its refs has no id");
-    // A repository without refs says so in place of the first.
+    // A repository without refs has the null id in the first line.
     if (oid !== NULL_OID_HEX) add(oid, next.slice(OID_HEX_LENGTH + 1));
   }
   return new Set(capabilities);
@@ -44,7 +43,7 @@ export async function readV0(
 
 /** Reads a line.
  * @returns null at a packet without content
- * @throws GitError "unavailable" when the answer is cut, or says that something is wrong,
+ * @throws GitError "unavailable" when the answer is interrupted, or reports an error,
  * "too-large" */
 export async function readLine({ packets, role }: RemoteAnswer): Promise<string | null> {
   const pkt = await packets.readPkt();
@@ -64,20 +63,20 @@ export function checkFormat(capabilities: readonly string[]): void {
   throw new GitError("unsupported", { what: quote(format), reason: `only ${OBJECT_FORMAT} is` });
 }
 
-/** The error for a repository that lacks its own history. */
+/** The error for a shallow repository, whose history is incomplete. */
 export function isShallow(role: RemoteRole): GitError {
   return new GitError("unsupported", { what: `a shallow ${role}`, reason: "its history is incomplete" });
 }
 
-/** What went wrong with another host, in words. */
+/** Explains a failure of another host in words. */
 export function explainRemote(role: RemoteRole, error: unknown): string {
   if (!isGitError(error)) return `an error of this server: ${String(error)}`;
-  // The packets' reader knows requests only.
+  // The packets' reader words its errors for requests.
   if (error.code === "bad-request") return `the ${role}'s answer is malformed: ${String(error.data.reason)}`;
   return error.message;
 }
 
-/** A message of another host, fit to be shown. */
+/** Cleans another host's message for display. */
 export function quote(message: string): string {
   return decodeText(message.slice(0, 500))
     .replaceAll(/\p{Cc}+/gu, " ")

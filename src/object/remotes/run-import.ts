@@ -1,6 +1,6 @@
-// The job `import`. A run looks at the upstream's refs, and fetches what is missing here as steps
-// of an upload session: pushes that move no ref. When nothing is missing, it moves the refs.
-// Whatever ends a run, the next one looks again, and what earlier steps brought is there.
+// The job `import`. A run lists the upstream's refs, and fetches missing objects as steps of an
+// upload session, which are pushes that move no ref. Once nothing is missing, it moves the refs.
+// After any failure, the next run starts over, and objects of earlier steps are kept.
 import type { Requester } from "../../base/access/caller.ts";
 import { GitError, isGitError, type GitErrorCode } from "../../base/format/errors.ts";
 import { NO_QUOTA } from "../../base/access/quota.ts";
@@ -27,26 +27,26 @@ import { bringLfs } from "./import-lfs.ts";
 import { endSession } from "./import.ts";
 import { planChanges, planHaves, planWants } from "./plan-import.ts";
 
-/** How long a step may take. The platform ends a run after 15 minutes. */
+/** Maximum duration of a step. The platform ends a run after 15 minutes. */
 const STEP_MS = 12 * 60_000;
 
-/** How far below a ref that is too much the first look for older commits goes. */
+/** Depth of the first try of older commits, below a ref that is too large. */
 const FIRST_DEPTH = 4_096;
 
-/** Failures in a row after which an import has failed, if trying again may help. */
+/** Number of successive failures after which an import has failed, if a retry could help. */
 const MAX_ATTEMPTS = 4;
 
-/** Wait after the first of them (ms); four times as long after each further one. */
+/** Wait after the first failure (ms); four times as long after each further one. */
 const IMPORT_RETRY_MS = 2_000;
 
-/** A step's pack comes as it is: no part of it is stored. */
+/** A step's pack is streamed: no part of it is stored. */
 const NO_PARTS = listed([]);
 
-/** Failures that may be over the next time. */
+/** Failures that a retry may overcome. */
 const PASSING: ReadonlySet<GitErrorCode> = new Set(["timeout", "unavailable", "storage-failed", "storage-full"]);
 
-/** Runs a step of the import, or its end. Failures become part of its record.
- * @returns objects and bytes that it brought */
+/** Runs a step of the import, or its end. Failures are recorded in the import's record.
+ * @returns objects and bytes that it fetched */
 export async function runImport(state: RepositoryState): Promise<{ objects: number; bytes: number }> {
   const before = state.tables?.imports.read() ?? null;
   if (before === null || before.state === "done" || before.state === "failed") return { objects: 0, bytes: 0 };
@@ -68,12 +68,12 @@ export async function runImport(state: RepositoryState): Promise<{ objects: numb
   };
 }
 
-/** What a step asks for, and what follows. */
+/** The request of a step, and the changes of the record after it. */
 interface PlannedStep {
-  /** Ids in hex; none: it asks for nothing. */
+  /** Ids in hex; empty: the step requests nothing. */
   readonly wants: readonly string[];
   readonly onceHere: Partial<ImportRecord>;
-  /** @throws GitError when it cannot be less */
+  /** @throws GitError when the step cannot be smaller */
   ifTooMuch(error: GitError): Partial<ImportRecord>;
 }
 
@@ -88,7 +88,8 @@ class ImportRun {
     this.#session = session;
   }
 
-  /** Fetches what is missing, as much as one step takes, and moves the refs if nothing is left. */
+  /** Fetches missing objects, as much as one step allows, and moves the refs if nothing is
+   * missing. */
   async look(): Promise<void> {
     const { platform } = this.#state;
     const record = this.#requireRecord();
@@ -115,8 +116,8 @@ class ImportRun {
     else this.#schedule(Date.now());
   }
 
-  /** Brings some objects of Git LFS, if any are wanted.
-   * @returns whether all have been asked for */
+  /** Fetches some LFS objects, if they are wanted.
+   * @returns whether all have been requested */
   async #bringLfs(upstream: GitServer, requester: Requester): Promise<boolean> {
     const { lfs = null } = this.#requireRecord();
     if (lfs === null || lfs.after === null) return true;
@@ -126,7 +127,8 @@ class ImportRun {
     return brought.after === null;
   }
 
-  /** A step that brings whole refs; if that is too much, the next asks for half as many. */
+  /** Plans a step that fetches whole refs; if it is too large, the next one requests half as
+   * many. */
   #planRefs(missing: readonly string[]): PlannedStep {
     const { refsPerStep } = this.#requireRecord();
     const wants = missing.slice(0, refsPerStep ?? missing.length);
@@ -138,8 +140,8 @@ class ImportRun {
     };
   }
 
-  /** A step that brings the history up to some depth below a ref that is too much. The depth is
-   * found by halving: older commits, at a larger depth, need less. */
+  /** Plans a step that fetches the history up to some depth below a ref that is too large. The
+   * depth is found by bisection: older commits, at a larger depth, need fewer objects. */
   async #planDepth(upstream: GitServer, tip: string): Promise<PlannedStep> {
     const { low, high } = this.#requireRecord().depths!;
     const depth = low < 0 ? 0 : high === null ? Math.max(FIRST_DEPTH, 2 * low) : Math.floor((low + high) / 2);
@@ -154,10 +156,10 @@ class ImportRun {
     };
   }
 
-  /** Records a failure, and when to try again. */
+  /** Records a failure, and the time of the retry. */
   fail(error: unknown): void {
     const record = this.#state.tables?.imports.read() ?? null;
-    // It was ended, or the repository deleted, and another may have begun.
+    // The import was ended, or the repository deleted, and another import may have begun.
     if (record?.session !== this.#session) return;
     const reason = explainRemote("upstream", error);
     const attempts = record.attempts + 1;
@@ -205,7 +207,7 @@ class ImportRun {
         throw new GitError("invalid", { what: "upstream's pack", reason });
       }
     } catch (error) {
-      // A server of version 0 does not say what is below a ref.
+      // A server of version 0 does not tell which commits are below a ref.
       const mayShrink = wants.length > 1 || offer.isV2;
       if (mayShrink && (isGitError(error, "too-large") || error === this.#deadline.reason)) return error as GitError;
       throw error;
@@ -215,7 +217,7 @@ class ImportRun {
     }
     const { steps, objects, packBytes, lfs = null } = this.#requireRecord();
     this.#update({
-      // What has come may name more.
+      // The fetched objects may name more LFS objects.
       lfs: lfs === null ? null : { ...lfs, after: "", missing: 0 },
       steps: steps + 1,
       objects: objects + this.#tables.objects.lastNumber() - before,
@@ -254,7 +256,7 @@ class ImportRun {
     });
   }
 
-  /** Of the push that moves the refs. */
+  /** Frame of the push that moves the refs. */
   #frame(): UploadFrame {
     const { packBytes, objects } = this.#tables.uploads.find(this.#session) ?? { packBytes: 0, objects: 0 };
     return {
@@ -284,7 +286,7 @@ class ImportRun {
     this.#state.transactAside(() => uploads.begin(this.#session, nowMs, nowMs + UPLOAD_LIFE_MS, []));
   }
 
-  /** Ends the import, or lets the mirror wait. */
+  /** Ends the import, or schedules the mirror's next run. */
   #endRun(change: Partial<ImportRecord>, end: "done" | "failed"): void {
     const { isMirror, intervalMs } = this.#requireRecord();
     const tables = this.#tables;
@@ -312,8 +314,8 @@ class ImportRun {
     throw new GitError("conflict", { what: "import", reason: "it was ended" });
   }
 
-  /** @throws GitError "conflict" when it was ended, the deadline's error when the step took too
-   * long */
+  /** @throws GitError "conflict" when the import was ended, the deadline's error when the step took
+   * too long */
   #checkGoesOn(): void {
     this.#deadline.throwIfAborted();
     this.#requireRecord();

@@ -1,6 +1,6 @@
-// The job `mirror`. A run looks at the target's refs, and pushes what differs, in as many steps as
-// the target needs. Whatever ends a run, the next one looks again: what the target has is told by
-// the target alone.
+// The job `mirror`. A run lists the target's refs, and pushes the differences, in as many steps as
+// the target needs. After any failure, the next run lists them again: only the target knows which
+// refs it has.
 import { equalOids, fromHex, NULL_OID_HEX } from "../../base/format/oid.ts";
 import { GitError, isGitError } from "../../base/format/errors.ts";
 import type { MirroredRef } from "../store/remotes/mirror-table.ts";
@@ -21,43 +21,43 @@ import { planUpdates } from "./plan-updates.ts";
 import { type PushReport, sendPack } from "./send-pack.ts";
 import { listTargetRefs, type TargetRefs } from "./target-refs.ts";
 
-/** How long a run may take. The platform ends it after 15 minutes. */
+/** Maximum duration of a run. The platform ends it after 15 minutes. */
 const MIRROR_RUN_MS = 12 * 60_000;
 
-/** The largest pack that is sent at once (bytes). */
+/** Maximum size of a pack sent at once (bytes). */
 const MAX_MIRROR_PACK_BYTES = 1024 ** 3;
 
-/** The same in objects: what earlier releases take. */
+/** Maximum number of objects in it: the limit of earlier releases as targets. */
 const MAX_MIRROR_PACK_OBJECTS = 500_000;
 
-/** A pack below this (bytes) is not refused for its size. */
+/** Packs smaller than this (bytes) are not refused for their size. */
 const MIN_REFUSED_BYTES = 1024 * 1024;
 
-/** A pack above this (bytes) may have been cut because of its size. */
+/** Packs larger than this (bytes) may have been interrupted because of their size. */
 const MIN_CUT_BYTES = 32 * 1024 * 1024;
 
-/** Refs that one push changes. */
+/** Maximum number of refs that one push changes. */
 const MAX_UPDATES = 2_000;
 
-/** How often a run tries less, because the target refused more. */
+/** Maximum number of times that a run tries a smaller push after a refusal. */
 const MAX_RETREATS = 64;
 
-/** Failures in a row after which objects that the target does not take count as refused for good:
- * what was wrong with them may have come about on the way, or there. */
+/** Number of successive failures after which objects that the target rejects count as refused for
+ * good: earlier rejections may be due to faults in transit or at the target. */
 const MAX_UNTAKEN = 4;
 
-/** Wait after a first failure (ms), doubled with each further one up to the longest. */
+/** Wait after the first failure (ms), doubled with each further one up to the maximum. */
 const MIRROR_RETRY_MS = 5_000;
 const LONGEST_RETRY_MS = 60 * 60_000;
 
-/** What a run sent. */
+/** Counts of a run. */
 interface MirrorCounts {
   readonly pushes: number;
   readonly objects: number;
   readonly bytes: number;
 }
 
-/** Brings a target up to date. Failures become part of the mirror's record. */
+/** Brings a target up to date. Failures are recorded in the mirror's record. */
 export async function runMirror(state: RepositoryState, id: string): Promise<MirrorCounts> {
   const before = state.tables?.mirrors.find(id) ?? null;
   if (before === null) return { pushes: 0, objects: 0, bytes: 0 };
@@ -86,12 +86,12 @@ class MirrorRun {
   readonly #id: string;
   readonly #session: string;
   readonly #deadline: AbortSignal;
-  /** Why refs are left as they are in this run, by name. */
+  /** By name, the reason why a ref is left as it is in this run. */
   readonly #refused = new Map<string, string>();
-  /** The most refs of a push: fewer, once the target has refused more. */
+  /** Maximum number of refs in a push; reduced when the target refuses more. */
   #maxUpdates = MAX_UPDATES;
   #retreats = 0;
-  /** Why the target did not take the objects of some refs; null: it took all. */
+  /** The reason why the target rejected the objects of some refs; null: it accepted all. */
   #untaken: GitError | null = null;
   #steps = 0;
 
@@ -102,7 +102,7 @@ class MirrorRun {
     this.#deadline = deadline;
   }
 
-  /** Pushes until nothing is left that differs and may move. */
+  /** Pushes until no difference is left that may be pushed. */
   async look(): Promise<void> {
     const server = await this.#openTarget();
     const target = await listTargetRefs(server, this.#requireRecord().prefixes);
@@ -118,7 +118,7 @@ class MirrorRun {
         const step = planStep(this.#tables, updates, target, this.#limits);
         const { packBytes: most } = this.#limits;
         const reason = `it needs a pack of ${step.packBytes} bytes, which is too much for \`maxPackBytes\`: ${most}`;
-        // What cannot be less is tried, unless it is far above what was taken.
+        // A push that cannot be smaller is tried, unless it is far above the limit.
         if (!step.canShrink && step.packBytes > 2 * most) this.#refuse(step, reason);
         else await this.#push(server, target, step);
       } else if (!isPartial) break;
@@ -141,12 +141,12 @@ class MirrorRun {
     });
   }
 
-  /** Records a failure, and when to try again. */
+  /** Records a failure, and the time of the retry. */
   fail(error: unknown): void {
     const record = this.#state.tables?.mirrors.find(this.#id) ?? null;
     if (record === null) return;
     const nowMs = Date.now();
-    // It was changed meanwhile, or is on its way.
+    // A mirror that was changed meanwhile, or has made progress, runs again without a wait.
     const isNews = record.session !== this.#session || (error === this.#deadline.reason && this.#steps > 0);
     if (isNews) return this.#state.jobs.add("mirror", this.#id, nowMs);
     const waitMs = Math.min(MIRROR_RETRY_MS * 2 ** Math.min(record.failures, 20), LONGEST_RETRY_MS);
@@ -175,15 +175,15 @@ class MirrorRun {
     this.#note(target, step, report, leftLfs);
   }
 
-  /** Sends the objects of Git LFS that commits name which the target has already. */
+  /** Sends the LFS objects of commits that the target has already. */
   async #catchUpLfs(server: GitServer, target: TargetRefs): Promise<void> {
     const left = await this.#sendLfs(server, findHad(this.#tables, target, this.#requireRecord().prefixes));
     const { lfs = null } = this.#requireRecord();
     this.#update({ lfs: lfs && { ...lfs, ...left, isBehind: false } });
   }
 
-  /** Sends the objects of Git LFS that some objects name, if they are to be sent.
-   * @returns what is left */
+  /** Sends the LFS objects that pointer files among some objects name, if LFS is mirrored.
+   * @returns the objects that the target lacks */
   async #sendLfs(server: GitServer, among: NumberSet): Promise<LeftLfs> {
     const { lfs = null, failures } = this.#requireRecord();
     if (lfs === null) return NOTHING_LEFT;
@@ -205,12 +205,13 @@ class MirrorRun {
     return mirrorLfs(run, among);
   }
 
-  /** Tries less after a pack that the target did not take. It does not always say whether that is
-   * for the pack's size or for an object: in the end one ref is refused. */
+  /** Tries a smaller push after the target rejected a pack. Targets do not always say whether the
+   * size or an object is the reason: in the end a single ref is refused. */
   #yield(step: PlannedStep, reason: string): void {
     const isLarge = step.packBytes >= MIN_REFUSED_BYTES;
     const error = new GitError("invalid", { what: "pack for the target", reason });
-    // What cannot be less is not sent again and again, either.
+    // After several failures the limit is also lowered for a push that cannot be smaller, so that
+    // it is not sent forever.
     if (isLarge && (step.canShrink || this.#requireRecord().failures >= MAX_UNTAKEN)) this.#sendLess(step);
     if (step.updates.length > 1) this.#maxUpdates = Math.ceil(step.updates.length / 2);
     else if (!isLarge || !step.canShrink) {
@@ -232,7 +233,7 @@ class MirrorRun {
     });
   }
 
-  /** Notes what became of a push that the target took. */
+  /** Records the result of a push that the target accepted. */
   #note(target: TargetRefs, { updates, plan, packBytes }: PlannedStep, report: PushReport, left: LeftLfs): void {
     const outcomes: MirroredRef[] = [];
     for (const update of updates) {
@@ -264,7 +265,7 @@ class MirrorRun {
   async *#read(plan: PackPlan, note: (bytes: number) => void): AsyncGenerator<Uint8Array, void, void> {
     const { platform } = this.#state;
     for await (const slices of streamPack(plan, platform.openChunks(newChunkCounters()), platform.codec)) {
-      // It may have been deleted or changed since the push began.
+      // The mirror may have been deleted or changed since the push began.
       this.#requireRecord();
       for (const slice of slices) {
         note(slice.length);
@@ -276,7 +277,7 @@ class MirrorRun {
   get #limits(): StepLimits {
     return {
       updates: this.#maxUpdates,
-      // What another server of this kind takes.
+      // The limits that another Holdfast server has as a target.
       objects: Math.min(this.#state.platform.limits.maxPackObjects, MAX_MIRROR_PACK_OBJECTS),
       packBytes: Math.min(this.#requireRecord().maxPackBytes ?? MAX_MIRROR_PACK_BYTES, MAX_MIRROR_PACK_BYTES),
     };
@@ -322,8 +323,8 @@ function toOid(hex: string): Uint8Array | null {
   return hex === NULL_OID_HEX ? null : fromHex(hex);
 }
 
-/** Notes what a target says it has, and what it is refused; writes only what has changed. Must run
- * in a transaction.
+/** Records the refs that a target lists, and those that it is not sent; writes only changes. Must
+ * run in a transaction.
  * @param there ids in hex by name
  * @param refused reasons by name */
 function noteTarget(

@@ -1,15 +1,15 @@
-// Credentials that a repository keeps are encrypted with a key that only the deployment has, so
-// that a copy of a database tells nobody how to sign in elsewhere.
+// Encrypts the credentials that a repository stores with a key that only the deployment has, so
+// that a copy of the database reveals none.
 import { GitError } from "../../base/format/errors.ts";
 
-/** Characters of the deployment's secret, at least. */
+/** Minimum length of the deployment's secret, in characters. */
 const MIN_SECRET = 32;
 
 const IV_BYTES = 12;
 
 /** Encrypts a text by AES-256-GCM.
  * @param secret the deployment's variable `SECRETS_KEY`; null: not set
- * @param place where it is kept; it cannot be read elsewhere
+ * @param place where it is stored; it cannot be decrypted for another place
  * @returns nonce, then ciphertext
  * @throws GitError "unsupported" without a secret of 32 characters or more */
 export async function seal(secret: string | null, place: string, text: string): Promise<Uint8Array> {
@@ -18,7 +18,7 @@ export async function seal(secret: string | null, place: string, text: string): 
   return Buffer.concat([iv, new Uint8Array(sealed)]);
 }
 
-/** Decrypts what `seal` has returned.
+/** Decrypts the output of `seal`.
  * @throws GitError "unsupported" without the secret, "invalid" when it was encrypted with another
  * one */
 export async function unseal(secret: string | null, place: string, sealed: Uint8Array): Promise<string> {

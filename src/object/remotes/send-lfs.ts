@@ -1,4 +1,4 @@
-// Sends objects of Git LFS to a target.
+// Sends LFS objects to a target.
 import { encodeText } from "../../base/format/byte-string.ts";
 import { GitError, isGitError } from "../../base/format/errors.ts";
 import type { ChunkStore } from "../../base/chunks/chunk-store.ts";
@@ -8,23 +8,24 @@ import { failed, type GitServer } from "./git-server.ts";
 import { askBatch, encodeJson, type LfsAction, type LfsAnswer, LFS_TYPE } from "./lfs-server.ts";
 import { quote } from "./ref-lines.ts";
 
-/** Objects that are sent at a time. */
+/** Number of objects sent in parallel. */
 const LFS_LINES = 4;
 
-/** Headers that a request has of itself, whatever a server wants. */
+/** Headers that are set by the request itself, whatever a server asks for. */
 const OWN_HEADERS: ReadonlySet<string> = new Set(["connection", "content-length", "host", "transfer-encoding"]);
 
-/** Statuses that are no word about the object: another time the answer may be another one. */
+/** Statuses that do not concern the object: a retry may have another result. */
 const PASSING_STATUSES: ReadonlySet<number> = new Set([401, 408, 429]);
 const NO_SPACE = 507;
 
-/** What becomes of an object. */
+/** Result for one object. */
 type Outcome = "sent" | "there" | { readonly refusal: string };
 
-/** Sends those of some objects that the target does not have.
+/** Sends the objects that the target lacks.
  * @param objects at most `LFS_BATCH_OBJECTS`
- * @param onSent is called for each that it took; what it throws ends the sending
- * @returns why it does not take some, by id
+ * @param onSent is called for each object that the target accepted; an error that it throws ends
+ * the sending
+ * @returns the reasons for rejected objects, by id
  * @throws GitError when the target fails, or has no Git LFS; "storage-failed" */
 export async function sendLfs(
   target: GitServer,
@@ -71,14 +72,14 @@ async function sendOne(
   try {
     return (await put(target, object, upload, chunks)) ?? (verify && (await confirm(target, object, verify))) ?? "sent";
   } catch (cause) {
-    // An address that may not be asked.
+    // The target gave an address that may not be requested.
     if (isGitError(cause, "invalid")) return { refusal: `its Git LFS wants it elsewhere: ${cause.message}` };
     throw cause;
   }
 }
 
 /** Sends an object's bytes as they are read.
- * @returns null: it was taken */
+ * @returns null: it was accepted */
 async function put(
   target: GitServer,
   { key, sizeBytes }: StoredLfsObject,
@@ -91,7 +92,7 @@ async function put(
   return judge(await target.send(url, headers, body, "PUT"), "did not take it");
 }
 
-/** Asks whether an object that was taken is there. @returns null: it is */
+/** Asks whether an accepted object is stored. @returns null: it is */
 async function confirm(
   target: GitServer,
   { oid, sizeBytes }: StoredLfsObject,
@@ -102,7 +103,7 @@ async function confirm(
   return judge(await target.send(url, headers, encodeJson({ oid, size: sizeBytes })), "took it, but does not have it");
 }
 
-/** @throws GitError "invalid" for an address that may not be asked */
+/** @throws GitError "invalid" for an address that may not be requested */
 function checkPlace({ base, allowsPrivate }: GitServer, href: string): string {
   const { href: url, protocol } = checkLink(href, allowsPrivate);
   if (protocol === "http:" && base.startsWith("https:"))
@@ -114,7 +115,8 @@ function allowed(header: LfsAction["header"]): Readonly<Record<string, string>> 
   return Object.fromEntries(Object.entries(header ?? {}).filter(([name]) => !OWN_HEADERS.has(name.toLowerCase())));
 }
 
-/** @throws GitError "unavailable" for a status that may be another one the next time */
+/** Judges an answer by its status.
+ * @throws GitError "unavailable" for a status that a retry may change */
 async function judge(response: Response, whatItDid: string): Promise<Outcome | null> {
   const { ok, status } = response;
   await response.body?.cancel();

@@ -8,29 +8,29 @@ import { quote } from "./ref-lines.ts";
 import type { RefUpdate } from "./plan-updates.ts";
 import type { TargetRefs } from "./target-refs.ts";
 
-/** Up to this size a request is sent with its length, as git does: not all servers take a body
+/** Up to this size a request is sent with its length, as in git: not all servers accept a body
  * without. */
 const WHOLE_BYTES = 1024 * 1024;
 
-/** Bytes of an answer: the report, and what is said on the way. */
+/** Maximum size of an answer in bytes: the report, and the messages before it. */
 const MAX_REPORT_BYTES = 16 * 1024 * 1024;
 
-/** Characters of what a target says that are kept. */
+/** Maximum length of a target's messages that are kept, in characters. */
 const MAX_SAID = 500;
 
-/** What became of a push. */
+/** Result of a push. */
 export interface PushReport {
-  /** Why the target took nothing; null: it took the pack. */
+  /** The reason why the target rejected the pack; null: it accepted it. */
   readonly unpack: string | null;
-  /** By name: why a ref did not move; null: it did. */
+  /** By name, the reason why a ref did not move; null: it moved. */
   readonly refs: ReadonlyMap<string, string | null>;
 }
 
 /** Pushes to a target.
  * @param updates at least one
- * @param pack pieces that may be overwritten when the next one is taken; null: nothing but
+ * @param pack pieces that may be overwritten when the next one is read; null: there are only
  * deletions
- * @throws GitError as `GitServer.ask`, and what reading the pack throws
+ * @throws GitError as `GitServer.ask`, and any error of reading the pack
  * @see gitprotocol-pack(5) "Pushing Data To a Server" */
 export async function sendPack(
   target: GitServer,
@@ -67,7 +67,7 @@ function encodeCommands(
   return Buffer.concat([...lines, FLUSH_PKT]);
 }
 
-/** @returns all of it, if it is small; else a stream */
+/** @returns the whole body, if it is small; else a stream */
 async function encodeBody(
   head: Uint8Array,
   pack: AsyncIterator<Uint8Array>,
@@ -115,7 +115,7 @@ async function readReport(answer: RemoteAnswer, hasBands: boolean, updates: read
   return { unpack, refs: new Map(updates.map(({ name }) => [name, ofRef(name)])) };
 }
 
-/** Takes the bands of an answer apart. */
+/** Separates the bands of an answer. */
 class Bands {
   readonly #answer: RemoteAnswer;
   #said = "";
@@ -124,13 +124,13 @@ class Bands {
     this.#answer = answer;
   }
 
-  /** What the target has said last, as the end of a sentence. */
+  /** The target's last message, as the end of a sentence. */
   get said(): string {
     const text = quote(this.#said);
     return text === "" ? "" : ` (it said: ${text})`;
   }
 
-  /** The next piece of the report; null: it has ended. */
+  /** Reads the next piece of the report; null: it has ended. */
   async read(): Promise<Uint8Array | null> {
     for (;;) {
       const pkt = await this.#answer.packets.readPkt();

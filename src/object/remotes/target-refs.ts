@@ -4,18 +4,18 @@ import { isPushableRefName } from "../../base/format/ref-name.ts";
 import type { GitServer } from "./git-server.ts";
 import { readFirstLine, readV0 } from "./ref-lines.ts";
 
-/** What a target says it has. */
+/** Refs and capabilities of a target. */
 export interface TargetRefs {
   readonly capabilities: ReadonlySet<string>;
-  /** Ids in hex by full name, byte strings; only those that are mirrored. */
+  /** Ids in hex by full name, byte strings; only the mirrored refs. */
   readonly refs: Map<string, string>;
-  /** Ids in hex that it has with all that they reach, of any ref; not all if there are very
-   * many. */
+  /** Ids in hex, of any ref, that the target has with everything that they reach; not all if there
+   * are very many. */
   readonly haves: Set<string>;
 }
 
 /** Reads the refs of a target.
- * @param prefixes of the refs that are mirrored
+ * @param prefixes of the mirrored refs
  * @throws GitError "unsupported", "unavailable", "too-large", and as `GitServer` */
 export async function listTargetRefs(target: GitServer, prefixes: readonly string[]): Promise<TargetRefs> {
   const answer = await target.discover(false);
@@ -24,7 +24,7 @@ export async function listTargetRefs(target: GitServer, prefixes: readonly strin
   try {
     const capabilities = await readV0(answer, await readFirstLine(answer), (oid, name) => {
       if (haves.size < MAX_HAVES) haves.add(oid);
-      // A name that no push can change is of no interest. `.have` is none: objects that it shares.
+      // Names that no push can change are ignored, such as `.have`, which lists shared objects.
       if (!prefixes.some((prefix) => name.startsWith(prefix)) || !isPushableRefName(name, true)) return;
       refs.set(name, oid);
       checkLimit("the number of the target's refs", MAX_REFS_PER_PUSH, refs.size, "choose some by `refs`");
