@@ -7,11 +7,11 @@ import type { Sql } from "../sql/sql.ts";
 /** Pages that are removed in one step. */
 const REMOVED_PER_STEP = 256;
 
-/** Exclusive upper bound of a push's keys: the pages of a pack's tables have smaller ones. */
+/** Number of keys reserved for each push. The pages of a pack's tables have lower numbers. */
 const PUSH_KEYS = 2 ** 32;
 
-/** Number of pushes of this isolate that have begun to store pages, and numbers of each database's
- * pushes that still do. */
+/** Number of pushes that have stored pages since the isolate's start, and, for each database, number
+ * of pushes that still have pages. */
 let begun = 0;
 const users = new WeakMap<Sql, number>();
 
