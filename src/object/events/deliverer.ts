@@ -72,7 +72,7 @@ export class Deliverer {
   async #run(id: string): Promise<void> {
     this.#running.add(id);
     try {
-      // An owner's log answers at once: others run between two messages.
+      // An owner's log answers without waiting: the pause lets other requests run.
       while (await this.#tellNext(id)) await pause();
       this.#running.delete(id);
       this.scheduleRemaining();

@@ -35,8 +35,8 @@ const PART_MESSAGES = 1_000;
  * own. */
 const MAX_TOLD_REFS = 5_000;
 
-/** How long the messages of a part are made of one description (ms). It tells what is known now:
- * commits that nothing reaches any more are left out. */
+/** How long a push's description is reused for the messages of a part (ms). A description shows the
+ * current state: commits that are no longer reachable are left out. */
 const DESCRIBED_MS = 1_000;
 
 /** Whether an event continues in another part. */
@@ -49,9 +49,9 @@ function tellsMore({ events }: Webhook, event: StoredEvent, part: number): boole
 /** The log of one repository. A job restarts deliveries that were interrupted. */
 export class RepositoryLog implements ToldLog {
   readonly #state: RepositoryState;
-  /** The event that was read last, with the name of the place before it, and the part of it that was
-   * described last. A part has up to 200 messages, and a push of many refs 50 parts: to read each
-   * message by itself takes seconds. */
+  /** Cache of the event that was read last, by the id before it, and of the part that was described
+   * last. A part has up to 200 messages, and a push of many refs 50 parts: reading the event again
+   * for each message would take seconds. */
   #read: { readonly after: string; readonly event: StoredEvent } | null = null;
   #described: { readonly name: string; readonly record: RepositoryEventRecord; readonly timeMs: number } | null = null;
 
@@ -87,10 +87,10 @@ export class RepositoryLog implements ToldLog {
     return { name, messages, first, next, progress: leaves ? { url: owner } : { told: event.id } };
   }
 
-  /** The event after a place; null: there is none. */
+  /** Finds the event after an id; null: there is none. */
   #eventAfter(place: EventId): StoredEvent | null {
     const after = formatEventId(place);
-    // Each event has a later place than those before it, so the next one stays the next.
+    // New events have larger ids than all before them, so the cached one stays the next.
     if (this.#read?.after === after) return this.#read.event;
     const [event] = eventsAfter(this.#state, this.#state.tables!, place, 1);
     if (event === undefined) return null;
@@ -125,7 +125,7 @@ export class RepositoryLog implements ToldLog {
     return record;
   }
 
-  /** Drops what was kept of a part whose last message is told.
+  /** Drops the cache of a part whose last message was made.
    * @param isLast whether it is the last part */
   #forget(isLast: boolean): void {
     this.#described = null;
