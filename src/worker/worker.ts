@@ -29,15 +29,15 @@ type HostContext = Context<HostEnv>;
 
 const app = new Hono<HostEnv>({ getPath: routePath });
 
-/** Keeps foreign web pages out where no token does. */
+/** Refuses web pages of other sites under open access, where no token protects the server. */
 const guard: MiddlewareHandler<HostEnv> = async ({ env, req }, next) => {
   const refusal = env.ACCESS === "open" ? refuseForeign(req.raw) : null;
   if (refusal === null) return next();
   return req.path.startsWith("/api/") ? answerError(refusal) : errorResponse(refusal);
 };
 
-/** Pages of any origin may use git and the API with a token: nothing is sent that a browser would
- * add by itself. */
+/** Pages of any origin may use git and the API with a token: a browser adds no credential by
+ * itself. */
 const admitPages = cors({
   origin: "*",
   allowMethods: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
@@ -95,7 +95,7 @@ app.all("/:owner/:repository/info/lfs/*", (context) => {
   return serveLfsRequest(context.get("request"), owner, repository);
 });
 
-// After the API, whose paths look alike.
+// After the API, whose paths have the same form.
 app.route(
   "/",
   createWebApp((context) => newWebHost((context as unknown as HostContext).get("request"), codec)),
@@ -138,7 +138,7 @@ async function serveGit(context: HostContext, route: GitRoute): Promise<Response
   }
 }
 
-/** What serving a fetch needs: the object makes the plan, this Worker sends the bytes. */
+/** Environment for serving a fetch: the object makes the plan, this Worker sends the bytes. */
 function fetchContext(context: HostContext, repository: NamedRepository): FetchContext {
   const { env, executionCtx } = context;
   const operations = newChunkCounters();

@@ -277,7 +277,7 @@ export class NamedRepository {
     return answer;
   }
 
-  /** The requester that the route's repository is told, once authorised. */
+  /** Makes the requester for calls to the route's repository, once authorised. */
   #requesterAt(route: KnownRoute): Requester {
     const { caller } = this.#asker;
     const knownMs = Math.min(caller.kind === "token" ? caller.knownMs : Infinity, route.knownMs);

@@ -21,7 +21,7 @@ interface Health {
 let last: { readonly health: Promise<Health>; readonly untilMs: number } | null = null;
 
 /** Answers `GET /healthz`: 200 if registry and bucket answer and no repository was found damaged,
- * else 503 with what is wrong. */
+ * else 503 with the reasons. */
 export async function serveHealth(env: Env): Promise<Response> {
   const nowMs = Date.now();
   if (last === null || last.untilMs <= nowMs) last = { health: check(env), untilMs: nowMs + CHECK_LIFE_MS };

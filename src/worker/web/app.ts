@@ -144,8 +144,8 @@ interface AnyPage extends Omit<PageRoute, "path" | "query"> {
 }
 
 /** Makes the app of the pages, to be mounted at `/` after all routes with paths of their own.
- * Clients other than browsers also request paths of one or two parts: their requests go to the next
- * handler, as do those for unknown paths.
+ * Clients other than browsers also request paths of one or two parts: these requests, and theirs
+ * for unknown paths, go to the next handler.
  * @param hostOf returns the host's services for a request */
 export function createWebApp(hostOf: (context: PageContext) => WebHost): Hono<WebEnv> {
   const app = new Hono<WebEnv>();

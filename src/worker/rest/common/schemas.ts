@@ -45,7 +45,7 @@ export const RefSchema = z
   .string()
   .min(1)
   .max(1_000)
-  // oxlint-disable-next-line no-control-regex -- those are what is refused.
+  // oxlint-disable-next-line no-control-regex -- control characters are refused here.
   .regex(/^[^\u0000-\u001f\u007f]*$/, "it must not contain control characters")
   .openapi({
     description:
@@ -57,7 +57,7 @@ export const RefSchema = z
 export const RefPatternSchema = z
   .string()
   .startsWith("refs/")
-  // oxlint-disable-next-line no-control-regex -- those are what is refused.
+  // oxlint-disable-next-line no-control-regex -- control characters are refused here.
   .regex(/^[^\u0000-\u001f\u007f]*$/, "it must not contain control characters")
   .refine((pattern) => encodeText(pattern).length <= MAX_PATTERN_BYTES, `it has more than ${MAX_PATTERN_BYTES} bytes`)
   .openapi({

@@ -14,7 +14,7 @@ const Query = z.object({
   prefix: z
     .string()
     .max(1_000)
-    // oxlint-disable-next-line no-control-regex -- those are what is refused.
+    // oxlint-disable-next-line no-control-regex -- control characters are refused here.
     .regex(/^(?!\/)(?!(.*\/)?\.\.(\/|$))[^\u0000-\u001f\u007f]*$/, "it must be a relative path")
     .default("")
     .openapi({ description: "prepended to every path; end it with a slash to name a directory", example: "my-repo/" }),

@@ -206,7 +206,7 @@ export function CommitFields({
   );
 }
 
-/** Makes the URL that a form's Cancel link leads to. */
+/** Makes the URL that the link to discard a form leads to. */
 export function wayBack(place: PagePlace, to: "tree" | "blob", { rev, commit, path }: EditPage): string {
   return commit === null ? placeUrl(place) : pathUrl(place, to, rev, path);
 }

@@ -9,7 +9,7 @@ const MAX_ENCODED_LINE = 76;
 
 const WORD_START = "=?UTF-8?q?";
 
-// oxlint-disable-next-line no-control-regex -- all of ASCII is meant.
+// oxlint-disable-next-line no-control-regex -- the range is all of ASCII.
 const NOT_ASCII = /[^\x00-\x7f]/;
 
 const MUST_BE_QUOTED = /[()<>[\]:;@,."\\]/;

@@ -1,7 +1,7 @@
 import { MAX_PATTERN_BYTES } from "../../../base/access/ref-rules.ts";
 import { encodeText } from "../../../base/format/byte-string.ts";
 
-// oxlint-disable-next-line no-control-regex -- those are what is refused.
+// oxlint-disable-next-line no-control-regex -- control characters are refused here.
 const CONTROL = /[\u0000-\u001f\u007f]/;
 
 /** Finds the fault of a pattern for full ref names; null: none. @param pattern text */

@@ -6,7 +6,7 @@ import { decodeText } from "../../../base/format/byte-string.ts";
 /** Control characters except tab and newline, and characters that reorder text or have no width.
  * Characters that join or mark letters stay: emoji, Persian and Hebrew need them.
  * @see https://trojansource.codes */
-// oxlint-disable-next-line no-control-regex -- those are what is made visible.
+// oxlint-disable-next-line no-control-regex -- control characters are made visible here.
 const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u202a-\u202e\u2060-\u2069\ufeff]/g;
 
 const LINE_BREAKS = /[\t\n]/g;
