@@ -1,13 +1,12 @@
 /** The codec: zlib, SHA-1 with collision detection, pack entries and deltas, in WebAssembly. */
 import { GitError } from "../format/errors.ts";
+import { OID_BYTES, toHex } from "../format/oid.ts";
+import { CodecInstance } from "./module.ts";
 import { checkLimit, MAX_RESIDENT_OBJECT_BYTES } from "../format/limits.ts";
 import { type ObjectType, toTypeNumber } from "../format/object.ts";
 import { applyLargeDelta, readDeltaSizes } from "./apply-delta.ts";
-import { OID_BYTES, toHex } from "../format/oid.ts";
 import { DeflateStream } from "./deflate-stream.ts";
 import { SharedInflater, InflateStream, type SavedInflate } from "./inflate-stream.ts";
-import { CodecInstance } from "./module.ts";
-import { Sha1Stream } from "./sha1-stream.ts";
 
 /** Size of content from which a call works piece by piece, or without the module, which would hold
  * all of it a second time (bytes). */
@@ -60,7 +59,7 @@ export interface NamedObjects {
 }
 
 /** The result of git's fsck for an object. */
-export interface CheckedObject {
+interface CheckedObject {
   /** A mask; see fsck-messages.ts. */
   readonly findings: bigint;
   /** Commit time, seconds; 0 for other types. */
@@ -307,4 +306,38 @@ function readNamed(records: Uint8Array): Pick<CheckedObject, "named" | "special"
 function checked(oid: Uint8Array, collided: boolean): Uint8Array {
   if (collided) throw new GitError("sha1-collision", { oid: toHex(oid) });
   return oid;
+}
+
+/** Bytes copied into the module at a time. */
+const PIECE_BYTES = 64 * 1024;
+
+/** SHA-1 with collision detection of bytes that arrive in pieces. */
+class Sha1Stream {
+  readonly #instance: CodecInstance;
+  readonly #hash: number;
+  readonly #piece: number;
+
+  /** @param instance of its own: its memory is freed with the stream */
+  constructor(instance: CodecInstance) {
+    this.#instance = instance;
+    this.#hash = instance.exports.sha1_begin();
+    this.#piece = instance.take(PIECE_BYTES);
+  }
+
+  update(bytes: Uint8Array): void {
+    for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+      const piece = bytes.subarray(at, at + PIECE_BYTES);
+      this.#instance.bytes(this.#piece, piece.length).set(piece);
+      this.#instance.exports.sha1_update(this.#hash, this.#piece, piece.length);
+    }
+  }
+
+  /** Ends the stream.
+   * @throws GitError "sha1-collision" on a collision attack */
+  digest(): Uint8Array {
+    const collided = this.#instance.exports.sha1_final(this.#hash, this.#piece) !== 0;
+    const oid = this.#instance.bytes(this.#piece, OID_BYTES).slice();
+    if (collided) throw new GitError("sha1-collision", { oid: toHex(oid) });
+    return oid;
+  }
 }

@@ -1,7 +1,8 @@
-import { GitError } from "../format/errors.ts";
-import { checkLimit } from "../format/limits.ts";
+import { pipeline, Readable } from "node:stream";
+import { GitError, isGitError } from "../format/errors.ts";
+import { checkLimit, GZIP_FLOOR_BYTES, MAX_GZIP_RATIO } from "../format/limits.ts";
+import { createGunzip, type Gunzip } from "node:zlib";
 import { ByteReader } from "../format/pkt-line.ts";
-import { GzipBody } from "./gzip-body.ts";
 import { PacedBody } from "../pacing/paced-body.ts";
 
 /** A request's body. */
@@ -32,4 +33,54 @@ export function openRequestBody(request: Request, limitBytes: number): RequestBo
     return piece;
   });
   return opened;
+}
+
+/** Decodes a body with `Content-Encoding: gzip` as it arrives. DecompressionStream is
+ * unsuitable: it inflates all its input, whether or not the output is read. */
+class GzipBody {
+  readonly #gunzip: Gunzip;
+  readonly #decoded: AsyncIterator<Uint8Array>;
+  #decodedBytes = 0;
+
+  constructor(source: PacedBody) {
+    this.#gunzip = createGunzip();
+    this.#decoded = this.#gunzip[Symbol.asyncIterator]();
+    // Ignores the pipeline's errors here: they reach the reader, which throws them.
+    pipeline(Readable.from(pieces(source)), this.#gunzip, () => undefined);
+  }
+
+  /** Reads more than `GZIP_FLOOR_BYTES` at once unless the body ends, so that a decompression bomb
+   * is detected before its bytes are used.
+   * @returns at least 1 decoded byte, or null at the end
+   * @throws GitError "bad-request" when the encoding is broken or truncated, "too-large" when
+   *   the compression ratio exceeds that of any honest request; and errors of the source */
+  async read(): Promise<Uint8Array | null> {
+    const gathered: Uint8Array[] = [];
+    for (let bytes = 0; bytes <= GZIP_FLOOR_BYTES;) {
+      const piece = await this.#readPiece();
+      if (piece === null) break;
+      gathered.push(piece);
+      bytes += piece.length;
+    }
+    return gathered.length === 0 ? null : Buffer.concat(gathered);
+  }
+
+  async #readPiece(): Promise<Uint8Array | null> {
+    let next: IteratorResult<Uint8Array>;
+    try {
+      next = await this.#decoded.next();
+    } catch (cause) {
+      throw isGitError(cause) ? cause : new GitError("bad-request", { reason: "the gzip body is broken" }, { cause });
+    }
+    if (next.done === true) return null;
+    this.#decodedBytes += next.value.length;
+    if (this.#decodedBytes > Math.max(GZIP_FLOOR_BYTES, MAX_GZIP_RATIO * this.#gunzip.bytesWritten)) {
+      throw new GitError("too-large", { what: "the gzip body's ratio", limit: MAX_GZIP_RATIO });
+    }
+    return next.value;
+  }
+}
+
+async function* pieces(source: PacedBody): AsyncGenerator<Uint8Array, void, void> {
+  for (let piece; (piece = await source.read()) !== null;) yield piece;
 }

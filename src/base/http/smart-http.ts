@@ -1,3 +1,4 @@
+import project from "../../../package.json" with { type: "json" };
 import { NO_CACHE, textResponse } from "./error-response.ts";
 
 type Service = "git-upload-pack" | "git-receive-pack";
@@ -52,3 +53,6 @@ export function resultResponse(service: Service, body: BodyInit, headers: Record
 export function advertisementResponse(service: Service, body: BodyInit): Response {
   return new Response(body, { headers: { "Content-Type": `application/x-${service}-advertisement`, ...NO_CACHE } });
 }
+
+/** The server's name and version in the `agent` capability. */
+export const AGENT = `holdfast/${project.version}`;

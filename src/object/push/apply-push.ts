@@ -1,13 +1,15 @@
 import type { ObjectNumber } from "../../base/numbers/kinds.ts";
-import { nameOf, type Requester } from "../../base/access/caller.ts";
 import { type RefChange, RefRules } from "../../base/access/ref-rules.ts";
+import { nameOf, type Requester } from "../../base/access/caller.ts";
+import { encodeText } from "../../base/format/byte-string.ts";
+import { type Oid, toHex, equalOids, isNullOid } from "../../base/format/oid.ts";
 import { NODE_SPECIAL_MASK } from "../../base/codec/pack-index.ts";
 import { GitError } from "../../base/format/errors.ts";
+import type { StatusTable } from "../store/events/status-table.ts";
 import type { Limits } from "../../base/format/configured-limits.ts";
 import { checkLimit, MAX_ANCESTRY_STEPS } from "../../base/format/limits.ts";
 import { COMMIT, TAG } from "../../base/format/object.ts";
 import { DEFAULT_BRANCH } from "../../base/format/ref-name.ts";
-import { equalOids, isNullOid, toHex, type Oid } from "../../base/format/oid.ts";
 import { NumberSet, finishAtOnce } from "../../base/numbers/number-set.ts";
 import type { NewPush, PushedRef } from "../store/refs/push-log.ts";
 import type { RefChanges } from "../store/refs/ref-changes.ts";
@@ -21,7 +23,6 @@ import { type PreparedPush, preparePush, type PushContents } from "./prepare-pus
 import { enterPointers } from "./pushed-pointers.ts";
 import type { Target } from "./push-graph.ts";
 import { listSteps, refuseSteps } from "./push-steps.ts";
-import { checksOf } from "./required-checks.ts";
 import type { ReturnedTrees } from "./returned-trees.ts";
 import { TagPeeling } from "../objects/tag-peeling.ts";
 
@@ -299,4 +300,21 @@ export function changeOf(command: RefCommand, isForward: RefChange["isForward"])
 
 function hexOf(oid: Oid | null): string | null {
   return oid === null ? null : toHex(oid);
+}
+
+/** Hex digits of the commit's id that are told. */
+const SHOWN_HEX = 12;
+
+/** What the rules for refs ask of a change that merges a commit.
+ * @param merged null: it merges none, and no check is required */
+export function checksOf(statuses: StatusTable, merged: Oid | null): Pick<RefChange, "findUnmet"> {
+  return merged === null ? {} : { findUnmet: (contexts) => describeUnmet(statuses, merged, contexts) };
+}
+
+function describeUnmet(statuses: StatusTable, commit: Oid, contexts: readonly string[]): string | null {
+  const states = new Map(statuses.of(commit).map(({ context, state }) => [context, state]));
+  const unmet = contexts.filter((context) => states.get(context) !== "success");
+  if (unmet.length === 0) return null;
+  const listed = unmet.map((context) => `${context} (${states.get(context) ?? "not set"})`).join(", ");
+  return encodeText(`${listed} for ${toHex(commit).slice(0, SHOWN_HEX)}`);
 }

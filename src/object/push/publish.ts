@@ -6,13 +6,13 @@ import type { PushRequest } from "../state/push.ts";
 import { type RefCommand, findRefused, ALLOW_MISSING_LFS } from "../../contract/push.ts";
 import { refusalError } from "../state/ref-refusal.ts";
 import { packBytesOf } from "./push-steps.ts";
-import { checksOf } from "./required-checks.ts";
 import { ReceivePack } from "./receive-pack.ts";
 import { keepTree } from "../objects/tree-contents.ts";
 import type { NewObject } from "./new-objects.ts";
 import { encodeNewPack, packInMemory } from "./new-pack.ts";
 import type { PushCost } from "../../contract/log-events.ts";
 import { newChunkCounters } from "../../base/chunks/chunk-store.ts";
+import { checksOf } from "./apply-push.ts";
 
 /** A move of a ref. */
 interface RefMove {

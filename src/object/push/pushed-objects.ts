@@ -18,7 +18,6 @@ import type { Lookup } from "../store/index/object-columns.ts";
 import type { ObjectIndex } from "../store/index/object-index.ts";
 import { firstFrom } from "../store/index/id-runs.ts";
 import { finishAtOnce } from "../../base/numbers/number-set.ts";
-import { GrowingColumn } from "../../base/numbers/growing-column.ts";
 
 /** Nodes that are looked up in a step: some milliseconds. */
 const NODES_PER_STEP = 4_096;
@@ -199,4 +198,24 @@ function* numberFresh(index: PackIndex, firstNumber: ObjectNumber, broken: Uint8
   }
   for (const entry of made.keys()) add(entry);
   return length;
+}
+
+/** A column of unsigned 32-bit integers whose length is not known in advance. */
+class GrowingColumn {
+  #values = new Uint32Array(0);
+  #length = 0;
+
+  push(value: number): void {
+    if (this.#length === this.#values.length) {
+      const grown = new Uint32Array(Math.max(64, this.#length * 2));
+      grown.set(this.#values);
+      this.#values = grown;
+    }
+    this.#values[this.#length++] = value;
+  }
+
+  /** Returns all values. No value may follow. */
+  finish(): Uint32Array<ArrayBuffer> {
+    return this.#values.subarray(0, this.#length);
+  }
 }

@@ -1,16 +1,15 @@
-import type { Requester } from "../../base/access/caller.ts";
+import { includesRight, type Requester } from "../../base/access/caller.ts";
 import { RefRules } from "../../base/access/ref-rules.ts";
-import { EMPTY_INDEX } from "../../base/codec/pack-index.ts";
 import { type FsckSetting, maskRefused } from "../../base/codec/fsck-messages.ts";
-import { decodeText, encodeText } from "../../base/format/byte-string.ts";
+import { EMPTY_INDEX } from "../../base/codec/pack-index.ts";
 import { GitError, isGitError, type GitErrorCode } from "../../base/format/errors.ts";
+import { decodeText, encodeText } from "../../base/format/byte-string.ts";
 import { newChunkCounters, type ChunkStore } from "../../base/chunks/chunk-store.ts";
 import type { Tables } from "../store/tables.ts";
 import { PushedObjects } from "./pushed-objects.ts";
 import { checkPointers } from "./pushed-pointers.ts";
 import { indexPack } from "./index-pack.ts";
 import type { IndexedPack } from "./indexed-pack.ts";
-import { readFsckOption } from "./fsck-option.ts";
 import { ObjectReader } from "../objects/object-reader.ts";
 import type { PackSource, PushRequest, ReceivedPush, AppliedPush } from "../state/push.ts";
 import type { RefOutcome } from "../../contract/push.ts";
@@ -328,4 +327,19 @@ export class ReceivePack {
     // The push has reserved the memory for what it reads.
     return new ObjectReader(tables!, this.#chunks, platform.codec, null);
   }
+}
+
+/** The push option that changes the repository's fsck setting: `git push -o fsck=lenient`. */
+const FSCK_OPTION = "fsck=";
+
+/** Reads the fsck setting among push options; null: none.
+ * @throws GitError "unsupported" for an unknown setting, "forbidden" when the caller may not set
+ * it */
+function readFsckOption(options: readonly string[], { right }: Requester): FsckSetting | null {
+  const text = options.findLast((option) => option.startsWith(FSCK_OPTION))?.slice(FSCK_OPTION.length);
+  if (text === undefined) return null;
+  if (text !== "strict" && text !== "default" && text !== "lenient")
+    throw new GitError("unsupported", { what: `fsck=${text}`, reason: "choose strict, default or lenient" });
+  if (includesRight(right, "admin")) return text;
+  throw new GitError("forbidden", { what: `push option fsck=${text}`, reason: "it needs the right 'admin'" });
 }

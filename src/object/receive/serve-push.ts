@@ -1,24 +1,25 @@
+import { type GitError, isGitError } from "../../base/format/errors.ts";
+import {
+  type RefOutcome,
+  explainRefusal,
+  type RefCommand,
+  type PushResult,
+  type RefRefusal,
+  movedNotice,
+} from "../../contract/push.ts";
 import type { Requester } from "../../base/access/caller.ts";
-import { isGitError } from "../../base/format/errors.ts";
+import { isNullOid } from "../../base/format/oid.ts";
+import { PacketText } from "../../base/http/packet-text.ts";
 import type { Limits } from "../../base/format/configured-limits.ts";
 import { isPushableRefName } from "../../base/format/ref-name.ts";
 import { readPieces } from "../../base/format/read-pieces.ts";
 import type { PackSource, PushTarget } from "../state/push.ts";
-import {
-  type PushResult,
-  type RefCommand,
-  type RefOutcome,
-  type RefRefusal,
-  movedNotice,
-} from "../../contract/push.ts";
 import { refuseUnpacked, refuseWhole } from "../state/ref-refusal.ts";
 import { whenFull } from "../../base/failures/known-failures.ts";
 import { errorResponse, errorText } from "../../base/http/error-response.ts";
-import { adviseLargePush } from "./push-advice.ts";
 import { PushChannel } from "./push-channel.ts";
 import { asksForOutcome, outcomeResponse } from "../../contract/push-outcome.ts";
 import { isDeletion, type PushHead, readPushHead } from "./receive-pack-request.ts";
-import { encodeReport } from "./report-status.ts";
 import { openRequestBody, type RequestBody } from "../../base/http/request-body.ts";
 import { RECEIVE_PACK, refuseRpc, resultResponse } from "../../base/http/smart-http.ts";
 import type { PushPlace } from "../../contract/objects.ts";
@@ -218,4 +219,51 @@ function refuseNames(commands: readonly RefCommand[]): RefOutcome[] {
 function failedOutcome(thrown: unknown): Response {
   const error = whenFull(thrown) ?? thrown;
   return isGitError(error) ? outcomeResponse(error) : errorResponse(error);
+}
+
+/** Refs up to which the advice names them. */
+const MAX_NAMED_REFS = 3;
+
+/** Names that no shell reads as anything else. */
+const PLAIN_NAME = /^[\w][\w./-]*$/;
+
+/** What the user of a push is shown that is refused because all of it is too large for one request:
+ * the way out, in lines without a line feed.
+ * @param url of the repository
+ * @returns nothing for any other error */
+function adviseLargePush(error: GitError | null, url: string, commands: readonly RefCommand[]): string[] {
+  if (!isGitError(error, "too-large") || error.data.limitKind !== "pack") return [];
+  return [
+    "This push is too large for one request. It can come in steps, which go on after a cut:",
+    `    curl -fo ~/git-remote-holdfast ${new URL(url).origin}/-/git-remote-holdfast && chmod +x ~/git-remote-holdfast`,
+    `    PATH=~:$PATH git push holdfast::${url} ${nameRefs(commands)}`,
+  ];
+}
+
+function nameRefs(commands: readonly RefCommand[]): string {
+  const specs = commands.map((command) => {
+    const name = command.name.replace(/^refs\/(heads|tags)\//, "");
+    if (!PLAIN_NAME.test(name)) return null;
+    return isNullOid(command.new) ? `:${name}` : name;
+  });
+  return specs.length > MAX_NAMED_REFS || specs.includes(null) ? "<refs>" : specs.join(" ");
+}
+
+/** Byte limit for a reported reason: with the longest ref name, the line still fits into a
+ * packet. */
+const MAX_REASON_BYTES = 1_000;
+
+/** Encodes the result of a push for the capabilities `report-status` and `report-status-v2`.
+ * @param unpack "ok", or why the pack was refused
+ * @see gitprotocol-pack(5) "Report Status" */
+export function encodeReport(unpack: string, refs: readonly RefOutcome[]): Uint8Array {
+  const report = new PacketText().line(`unpack ${oneLine(unpack)}`);
+  for (const { name, refusal } of refs)
+    report.line(refusal === null ? `ok ${name}` : `ng ${name} ${oneLine(explainRefusal(refusal))}`);
+  return report.flush().toBytes();
+}
+
+/** A reason as one line of plain text: names from objects may contain any bytes. */
+function oneLine(reason: string): string {
+  return reason.replaceAll(/[^ -~]/g, "?").slice(0, MAX_REASON_BYTES);
 }

@@ -4,10 +4,15 @@ import { NULL_OID_HEX, OBJECT_FORMAT, OID_BYTES, toHex } from "../../base/format
 import { encodeSideBand, ERROR_BAND } from "../../base/format/side-band.ts";
 import type { FetchSource } from "../../contract/fetch.ts";
 import { whenFull } from "../../base/failures/known-failures.ts";
-import { AGENT } from "../../base/http/agent.ts";
+import {
+  AGENT,
+  advertisementResponse,
+  protocolVersion,
+  RECEIVE_PACK,
+  resultResponse,
+} from "../../base/http/smart-http.ts";
 import { errorResponse, errorText } from "../../base/http/error-response.ts";
 import { PacketText } from "../../base/http/packet-text.ts";
-import { advertisementResponse, protocolVersion, RECEIVE_PACK, resultResponse } from "../../base/http/smart-http.ts";
 
 /** Capabilities that the server offers; `readPushHead` reads the client's choice.
  * @see gitprotocol-capabilities(5) */

@@ -3,14 +3,13 @@ import { isNullOid, NULL_OID_HEX, OBJECT_FORMAT, OID_BYTES, OID_HEX_LENGTH, toHe
 import type { ByteReader } from "../../base/format/pkt-line.ts";
 import { SIDE_BAND_64K_DATA_BYTES, SIDE_BAND_DATA_BYTES } from "../../base/format/side-band.ts";
 import type { FetchRequest, Negotiation, PackCondition, RefList } from "../../contract/fetch.ts";
-import { AGENT } from "../../base/http/agent.ts";
+import { AGENT, resultResponse } from "../../base/http/smart-http.ts";
 import { CutArguments } from "./cut-arguments.ts";
 import { OidList } from "./fetch-arguments.ts";
 import { type FetchContext, refusalResponse, unknownRepositoryResponse } from "./fetch-context.ts";
 import { deliverPack } from "./pack-delivery.ts";
 import { PacketText } from "../../base/http/packet-text.ts";
 import { badFraming, readLines, type Refusal, writeShallowLines } from "./request-lines.ts";
-import { resultResponse } from "../../base/http/smart-http.ts";
 
 /** Capabilities that the server offers, in git's order. */
 const CAPABILITIES = [

@@ -1,6 +1,6 @@
 import { OBJECT_FORMAT } from "../../base/format/oid.ts";
 import type { ByteReader } from "../../base/format/pkt-line.ts";
-import { AGENT } from "../../base/http/agent.ts";
+import { AGENT } from "../../base/http/smart-http.ts";
 import { handleBundleUri } from "./bundle-uri-command.ts";
 import { handleFetch } from "./fetch-command.ts";
 import type { ReadArguments } from "./fetch-arguments.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { encodeReport } from "../../../src/object/receive/report-status.ts";
+import { encodeReport } from "../../../src/object/receive/serve-push.ts";
 import type { RefOutcome } from "../../../src/contract/push.ts";
 import { decodeLines } from "../../harness/raw.ts";
 
