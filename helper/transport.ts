@@ -30,7 +30,7 @@ interface Failure {
 /** An answer of the server that reports a failure. */
 export class ApiError extends Error {
   readonly status: number;
-  /** The API's code, or "lfs"; null: the answer came from a proxy between. */
+  /** The API's code, or "lfs"; null: the answer came from a proxy in between. */
   readonly code: string | null;
   /** The kind of limit that was exceeded, where known: `LimitKind`. */
   readonly limitKind: string | undefined;
