@@ -13,8 +13,7 @@ interface Health {
   /** Null: it works; else the reason why not. */
   readonly registry: string | null;
   readonly bucket: string | null;
-  /** The same for the databases of repositories, as far as requests to this isolate have met
-   * damage. */
+  /** Null: this isolate has met no damaged database of a repository; else the number of them. */
   readonly repositories: string | null;
 }
 

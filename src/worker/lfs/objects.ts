@@ -57,7 +57,7 @@ export async function uploadObject(context: LfsContext, oid: string): Promise<Re
   if (refusal !== null) return lfsRefusal(413, refusal);
   const key = await client.beginLfsObject(object);
   if (key === null) {
-    // It is there already.
+    // The object is stored already.
     await request.body?.cancel();
     return new Response(null, { status: 200 });
   }
