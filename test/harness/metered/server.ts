@@ -78,7 +78,7 @@ async function meter(server: Server): Promise<MeteredServer> {
 async function buildMeteredWorker(): Promise<string> {
   const dir = makeTempDir("metered-worker");
   const wrangler = join(PROJECT, "node_modules/wrangler/bin/wrangler.js");
-  const entry = join(import.meta.dirname, "worker.ts");
+  const entry = join(import.meta.dirname, "main.ts");
   await promisify(execFile)(process.execPath, [wrangler, "deploy", entry, "--dry-run", "--outdir", dir], {
     cwd: PROJECT,
     env: { ...process.env, WRANGLER_SEND_METRICS: "false", WRANGLER_HIDE_BANNER: "true" },
