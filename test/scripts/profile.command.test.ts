@@ -17,8 +17,8 @@ test("saving a file shows the functions of src that do it, by their places", asy
   const sizes = ["--clients", "2", "--rounds", "20", "--files", "5", "--interval", "200", "--top", "1000"];
   const { stdout } = await profile("--load", "save", ...sizes, "--out", out);
   expect(stdout).toMatch(/ms\/save\nHoldfast \(core:user:holdfast\) +\d+/);
-  expect(stdout).toMatch(/^repository +\d/m);
-  expect(stdout).toMatch(/ transact +src\/repository\/state\/repository-state\.ts:\d+$/m);
+  expect(stdout).toMatch(/^object\/\w+ +\d/m);
+  expect(stdout).toMatch(/ transact +src\/object\/state\/repository-state\.ts:\d+$/m);
   expect(stdout).toMatch(/^.* exec$/m);
   const written = JSON.parse(readFileSync(join(out, "save.cpuprofile"), "utf8")) as CpuProfile;
   expect(written.samples).toHaveLength(written.timeDeltas.length);
