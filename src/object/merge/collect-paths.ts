@@ -108,6 +108,8 @@ class PathCollector implements CollectedPaths {
 
   async #readLevels(top: readonly Directory[]): Promise<void> {
     for (let level = top; level.length > 0;) {
+      // Each of these directories holds at least one more path that differs.
+      checkPaths(this.paths.size + level.length);
       const oids = level.flatMap(({ trees }) => trees.filter((oid) => oid !== null));
       const trees = await this.#objects.compareTrees(oids);
       const next: Directory[] = [];
