@@ -22,8 +22,7 @@ export const MAX_SESSIONS = 20;
 /** Tokens of one owner, or of one repository. */
 export const MAX_TOKENS = 1_000;
 
-// Limits for the settings of another host's repository. The API's schemas and the pages' forms
-// check them.
+// Limits for the settings of another host's repository. `contract/remote-settings.ts` checks them.
 
 /** Characters of the URL. */
 export const MAX_URL_LENGTH = 2_000;

@@ -8,7 +8,7 @@ import type { Deployment } from "../shared/deployment.ts";
 import type { MayCreate, Visitor, WebHost } from "../web/parts/web-env.ts";
 import { R2ChunkStore } from "../../base/chunks/r2-chunk-store.ts";
 import type { HostRequest } from "./host-request.ts";
-import { demandRight, newQuotaService, newTokenService } from "./token-service.ts";
+import { demandRight, newQuotaService, newTokenService } from "./services.ts";
 import { printEvent } from "../../contract/event-log.ts";
 import { identifyVisitor, signIn, signOut } from "./sessions.ts";
 import type { Ambiguities } from "../../contract/calls.ts";

@@ -6,7 +6,7 @@ import type { EventSource, Listener, OwnerListener } from "../shared/deployment.
 import { type OwnerRpc, type Remote, LISTEN_REQUEST } from "../../contract/objects.ts";
 import type { EventPage, EventQuery } from "../../contract/events.ts";
 import type { HostRequest } from "./host-request.ts";
-import { demandRight } from "./token-service.ts";
+import { demandRight } from "./services.ts";
 import type { Env } from "../../contract/env.ts";
 
 /** Listens to a repository for a request that its caller may read.
