@@ -56,3 +56,14 @@ export const LF = 0x0a;
 export const CR = 0x0d;
 export const SPACE = 0x20;
 export const SLASH = 0x2f;
+
+/** Copies arrays of bytes, one after the other, into one. */
+export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
+  const joined = new Uint8Array(parts.reduce((size, { length }) => size + length, 0));
+  let end = 0;
+  for (const part of parts) {
+    joined.set(part, end);
+    end += part.length;
+  }
+  return joined;
+}

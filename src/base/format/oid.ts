@@ -1,3 +1,4 @@
+import { joinBytes } from "./byte-string.ts";
 import { GitError } from "./errors.ts";
 
 /** An object id in binary, `OID_BYTES` long, as in tables, trees and packs. */
@@ -83,13 +84,7 @@ export function compareOids(a: Oid, b: Oid): number {
 
 /** Concatenates oids: the packed form for tables and calls. */
 export function concatOids(oids: readonly Uint8Array[]): Uint8Array {
-  const packed = new Uint8Array(oids.reduce((size, { length }) => size + length, 0));
-  let end = 0;
-  for (const oid of oids) {
-    packed.set(oid, end);
-    end += oid.length;
-  }
-  return packed;
+  return joinBytes(oids);
 }
 
 function hexDigit(code: number): number {

@@ -1,4 +1,4 @@
-import { LF, fromByteString, toByteString, writeByteString } from "./byte-string.ts";
+import { LF, fromByteString, joinBytes, toByteString, writeByteString } from "./byte-string.ts";
 import { GitError } from "./errors.ts";
 
 /** Bytes of a pkt-line's length prefix: four hex digits, which count themselves. */
@@ -107,20 +107,14 @@ export class ByteReader {
       pieces.push(piece);
       bufferedBytes += piece.length;
     }
-    this.#buffered = joinPieces(pieces, bufferedBytes);
+    this.#buffered = joinPieces(pieces);
   }
 }
 
-function joinPieces(pieces: readonly Uint8Array[], totalBytes: number): Uint8Array {
+/** Joins pieces; a single one that is not empty is not copied. */
+function joinPieces(pieces: readonly Uint8Array[]): Uint8Array {
   const filled = pieces.filter((piece) => piece.length > 0);
-  if (filled.length === 1) return filled[0]!;
-  const joined = new Uint8Array(totalBytes);
-  let offset = 0;
-  for (const piece of filled) {
-    joined.set(piece, offset);
-    offset += piece.length;
-  }
-  return joined;
+  return filled.length === 1 ? filled[0]! : joinBytes(filled);
 }
 
 /** Length of the packet that begins here, with its prefix; 4 for the special packets. */
